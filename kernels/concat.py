@@ -1,4 +1,4 @@
-"""Concat, stack, _concat_rows: arrays side by side along one axis, in the order given.
+"""Concat, stack: arrays side by side along one axis, in the order given.
 
 [Concat/dim] the inputs are laid one after another along axis dim, which may count from the end.
     >>> run("Concat", [[1, 2], [3, 4]], [[5], [6]])
@@ -14,11 +14,6 @@
     ([[1.0, 2.0], [3.0, 4.0]], [[1.0, 3.0], [2.0, 4.0]])
 
 [stack/shapes] all inputs have one shape.
-
-[_concat_rows/flatten] every input is read as a matrix, whose rows are laid one after another: every axis but the
-    first is folded, unless flatten=False, which folds every axis but the last. All have as many columns.
-    >>> run("_concat_rows", [[1, 2]], [[[3], [4]]]), run("_concat_rows", [[1, 2]], [[[3, 4], [5, 6]]], flatten=False)
-    ([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 
 [Concat/gradient] each input takes its part of the head.
     >>> grad("Concat", [[1, 2]], [[3]], head=[[7, 8, 9]])
@@ -40,15 +35,6 @@ class Params(NamedTuple):
 class StackParams(NamedTuple):
     num_args: Count
     axis: int = 0
-
-
-class RowsParams(NamedTuple):
-    num_args: Count
-    flatten: bool = True
-
-
-def rows_and_columns(p, shape):
-    return (shape[0], prod(shape[1:])) if p.flatten else (prod(shape[:-1]), shape[-1])
 
 
 def infer(p, ins, outs):
@@ -87,16 +73,6 @@ def infer_stack(p, ins, outs):
     return [shape] * len(ins), [merge("stack/shapes", "output", out, wanted)]
 
 
-def infer_rows(p, ins, outs):
-    rows, columns = 0, UNKNOWN
-    for number, shape in enumerate(ins):
-        require("_concat_rows/flatten", shape is None or len(shape) >= 1, f"input {number} must have at least one axis")
-        sides = (UNKNOWN, UNKNOWN) if shape is None else rows_and_columns(p, shape)
-        _, columns = merge("_concat_rows/flatten", f"input {number}", (sides[0], columns), sides)
-        rows += sides[0]
-    return ins, [merge("_concat_rows/flatten", "output", outs[0], (rows, columns))]
-
-
 # --- the operators ------------------------------------------------------------------------------
 
 
@@ -131,10 +107,6 @@ def forward_stack(p, data, out):
 def backward_stack(p, head, gradients):
     axis = p.axis % len(head.shape)
     join(axis, gradients, [prod(head.shape[axis + 1 :])] * len(gradients), head, back=True)
-
-
-def forward_rows(p, data, out):
-    join(0, data, [piece.size for piece in data], out, back=False)
 
 
 def gradient(make, p, heads, inputs, outputs):
@@ -176,16 +148,6 @@ def cases(draw):
     )
 
 
-def cases_rows(draw):
-    flatten, columns = draw.boolean(), draw.integer(1, 3)
-    sides = [[draw.integer(1, 3) for _ in range(draw.integer(1, 2))] for _ in range(draw.integer(1, 3))]
-    if flatten:  # the first axis counts the rows
-        shapes = [(rows, columns, *[1] * len(ones)) for rows, *ones in sides]
-    else:
-        shapes = [(*rows, columns) for rows in sides]
-    return Case({"num_args": len(shapes), "flatten": flatten}, {"args": shapes})
-
-
 def cases_stack(draw):
     shape = draw.shape(1, 3)
     count = draw.integer(1, 3)
@@ -215,9 +177,4 @@ register(Op(
         "stack/axis": {"params": {"num_args": 2, "axis": 3}, "shapes": {"args": [(2, 3), (2, 3)]}},
         "stack/shapes": {"params": {"num_args": 2}, "shapes": {"args": [(2, 3), (2, 4)]}},
     },
-))
-register(Op(
-    name="_concat_rows", doc=__doc__, params=RowsParams, variadic="num_args", infer=infer_rows,
-    forward=forward_rows, cases=cases_rows, differentiable=False,
-    refusals={"_concat_rows/flatten": {"params": {"num_args": 2}, "shapes": {"args": [(2, 3), (2, 4)]}}},
 ))

@@ -84,12 +84,12 @@ def infer(p, ins, outs):
 
 
 def product(a, b, out, g: Product):
-    """out (n, m) = a . b, products added in increasing t below k. a[i, t] lies at i a_row + t a_step and
-    b[t, j] at t b_row + j b_step, so that a matrix may be stored either way round.
+    """out (n, m) = a . b, or out + a . b with ``onto``; products are added in increasing t below k. a[i, t] lies at
+    i a_row + t a_step and b[t, j] at t b_row + j b_step, so that a matrix may be stored either way round.
     """
     for i in items(g.n):
         for j in range(g.m):
-            out[i * g.m + j] = 0
+            out[i * g.m + j] = out[i * g.m + j] if g.onto else 0
         for t in range(g.k):
             left = a[i * g.a_row + t * g.a_step]
             for j in range(g.m):
@@ -100,7 +100,7 @@ def product_cuda(a, b, out, g: Product):
     """The same sums with one element per item."""
     for item in items(g.n * g.m):
         i, j = item // g.m, item % g.m
-        out[item] = 0
+        out[item] = out[item] if g.onto else 0
         for t in range(g.k):
             out[item] += a[i * g.a_row + t * g.a_step] * b[t * g.b_row + j * g.b_step]
 

@@ -84,7 +84,7 @@ from .foundation.loops import COPY, FILL
 from .foundation.quirk import declare
 from .fully_connected import PRODUCT, TURN, product_of
 from .shared.random_streams import draws
-from .shared.rnn_cells import ADD_PARTS, MOVE_CELL, MOVE_GRU, NEW_GATE, SETTLE
+from .shared.rnn_cells import ADD_PARTS, LSTM_STEP, MOVE_GRU, NEW_GATE, SETTLE
 from .shared.rnn_gradient import Backward
 from .shared.rnn_layout import (
     cells_of,
@@ -217,44 +217,39 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
         COPY(row(state, index), now, batch * s.out)
         if p.mode == "lstm":
             COPY(row(state_cell, index), cell, area)
+        gates, memory = (row(made[name], index) if name in made else None for name in ("gates", "memory"))
+        biases = part(parameters, at.b, 2 * side)
         for t in range(times)[:: cells.onward]:
             multiply_by_kept(now, kept_r, h)
-            gates = row(row(made["gates"], index), t)
-            memory = row(row(made["memory"], index), t) if "memory" in made else None
-            parts = part(x, t * batch * side, batch, side), h, weights.b, weights.c, gates
-            reached = step(p, parts, memory, now, cell, hidden, ends, t, cells)
+            if p.mode == "lstm":
+                limits = limits_of(p, gates.dtype.type)
+                LSTM_STEP(x, h, biases, gates, cell, memory, hidden, ends, t, cells, limits)
+            else:
+                parts = part(x, t * batch * side, batch, side), h, weights.b, weights.c, row(gates, t)
+                step(p, parts, None if memory is None else row(memory, t), now, hidden, cells)
             if kept_p:
-                multiply_by_kept(reached, kept_p, projected)
-                reached = projected
-            SETTLE(reached, ends, now, row(out, t), t, cells)
+                multiply_by_kept(hidden, kept_p, projected)
+            SETTLE(projected if kept_p else hidden, ends, now, out, t, cells)
         if p.state_outputs:
             COPY(now, row(made["state_output"], index), batch * s.out)
             if p.mode == "lstm":
                 COPY(cell, row(made["statecell_output"], index), area)
 
 
-def step(p, parts, memory, now, cell, hidden, lengths, t, cells):
-    """One time of one direction; returns the new hidden state."""
+def step(p, parts, memory, now, hidden, cells):
+    """One time of one direction of a layer that is no LSTM: its gates, and its new state in ``hidden``."""
     gates, area = parts[-1], cells.batch * cells.size
-    ADD_PARTS(*parts, 2 if p.mode == "gru" else cells.gates, cells)
-    if cells.gates == 1:
+    if p.mode != "gru":
+        ADD_PARTS(*parts, 1, cells)
         MAP[p.mode[4:]](gates, gates, area)
-        return gates
-    first = part(gates, 0, 2 * area)
+        COPY(gates, hidden, area)
+        return
+    ADD_PARTS(*parts, 2, cells)
+    first, third = part(gates, 0, 2 * area), part(gates, 2 * area, area)
     MAP["sigmoid"](first, first, 2 * area)
-    if p.mode == "gru":
-        NEW_GATE(*parts, memory, cells)
-    third = part(gates, 2 * area, area)
+    NEW_GATE(*parts, memory, cells)
     MAP["tanh"](third, third, area)
-    if p.mode == "gru":
-        MOVE_GRU(gates, now, hidden, cells)
-        return hidden
-    last = part(gates, 3 * area, area)
-    MAP["sigmoid"](last, last, area)
-    MOVE_CELL(gates, cell, memory, lengths, t, cells, limits_of(p, gates.dtype.type))
-    MAP["tanh"](memory, hidden, area)
-    MULTIPLY(hidden, last, hidden, area)
-    return hidden
+    MOVE_GRU(gates, now, hidden, cells)
 
 
 def backward(p, *given, is_train):

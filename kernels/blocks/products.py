@@ -27,7 +27,10 @@ def product(a, b, out, g: Product):
     across = (g.m + SIDE - 1) // SIDE
     for piece in range(cuda.blockIdx.x, across * ((g.n + SIDE - 1) // SIDE), cuda.gridDim.x):
         top, left = piece // across * SIDE, piece % across * SIDE
+        at, inside = (top + y) * g.m + left + x, top + y < g.n and left + x < g.m
         total = a.dtype.type(0)
+        if g.onto and inside:
+            total = out[at]
         for first in range(0, g.k, SIDE):
             if top + a_y < g.n and first + a_x < g.k:
                 tile[a_y * ROW + a_x] = a[(top + a_y) * g.a_row + (first + a_x) * g.a_step]
@@ -37,8 +40,8 @@ def product(a, b, out, g: Product):
             for t in range(min(SIDE, g.k - first)):
                 total += tile[y * ROW + t] * tile[TILE + t * ROW + x]
             cuda.syncthreads()
-        if top + y < g.n and left + x < g.m:
-            out[(top + y) * g.m + left + x] = total
+        if inside:
+            out[at] = total
 
 
 def pieces(args: Sequence[Any]) -> int:

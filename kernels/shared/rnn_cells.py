@@ -1,26 +1,15 @@
 """The loops of one time step of a recurrent layer, forward and back; rnn.py says what they compute.
 
-Most loops compute one time ``t`` for all rows of the batch. ``gates`` holds the gates of this time one after another,
+Most loops compute one time ``t`` for all rows of the batch. ``gates`` holds the gates of a time one after another,
 (gates, batch, size); products and gradients hold them side by side, (batch, gates * size). A row that has a length is
-active at the times before it; at later times its output is zero and its state stays.
+active at the times before it; at later times its output is zero and its state stays. An LSTM's loops get ``gates``,
+``memory`` and their like of all times, one after another.
 """
 
-from ..foundation import Loop, items, scalar
-from .rnn_layout import Cells, Limits
-
-
-@scalar
-def within(value, limits):
-    """The value clipped to the limits; NaN becomes the upper one where ``replaces_nan``, and else stays."""
-    if value != value:
-        return limits.high if limits.replaces_nan else value
-    return limits.low if value < limits.low else (limits.high if value > limits.high else value)
-
-
-@scalar
-def active(length, t, cells):
-    """Whether a row of this length is active at time ``t``."""
-    return cells.with_lengths == 0 or t < length
+from ..activation import sigmoid, tanh
+from ..foundation import Loop, items
+from ..tuned import recurrent
+from .rnn_layout import Cells, Limits, active, within
 
 
 def add(other, out, n):
@@ -53,16 +42,23 @@ def new_gate(x, h, bias_x, bias_h, gates, memory, cells: Cells):
             gates[2 * batch * size + here] = (x[at] + bias_x[2 * size + j]) + gates[here] * memory[here]
 
 
-def move_cell(gates, cell, memory, lengths, t, cells: Cells, limits: Limits):
-    """The LSTM's cell = forget * cell + in * new, clipped; ``memory`` keeps it for the gradient."""
+def lstm_step(x, h, biases, gates, cell, memory, hidden, lengths, t, cells: Cells, limits: Limits):
+    """Gates (x + bias) + (h + bias) under their functions, cell = forget * cell + in * new, clipped, and the hidden
+    state out * tanh(cell). The biases of h lie behind those of x; ``memory`` keeps the cell for the gradient.
+    """
     size, area = cells.size, cells.batch * cells.size
-    for row in items(cells.batch):
-        moves = active(lengths[row], t, cells)
-        for k in range(row * size, row * size + size):
-            if moves:
-                value = gates[area + k] * cell[k] + gates[k] * gates[2 * area + k]
-                cell[k] = within(value, limits)
-            memory[k] = cell[k]
+    for k in items(area):
+        row, j = k // size, k % size
+        side, at = row * 4 * size + j, t * 4 * area + k
+        for g in range(4):
+            now, bias = side + g * size, g * size + j
+            value = (x[t * 4 * area + now] + biases[bias]) + (h[now] + biases[4 * size + bias])
+            gates[at + g * area] = tanh(value) if g == 2 else sigmoid(value)
+        if active(lengths[row], t, cells):
+            cell[k] = within(gates[at + area] * cell[k] + gates[at] * gates[at + 2 * area], limits)
+        memory[t * area + k] = cell[k]
+        hidden[k] = tanh(cell[k])
+        hidden[k] = hidden[k] * gates[at + 3 * area]
 
 
 def move_gru(gates, state, hidden, cells: Cells):
@@ -74,10 +70,10 @@ def move_gru(gates, state, hidden, cells: Cells):
 
 
 def settle(hidden, lengths, state, out, t, cells: Cells):
-    """State and output of this time."""
+    """State and output of this time; ``out`` has all times."""
     size = cells.out
     for row in items(cells.batch):
-        start = row * cells.wide + cells.first
+        start = (t * cells.batch + row) * cells.wide + cells.first
         if active(lengths[row], t, cells):
             for j in range(size):
                 state[row * size + j] = hidden[row * size + j]
@@ -121,6 +117,7 @@ def arrive(came, carried, head, total, lengths, t, behind, cells: Cells):
     """The gradient of this time's output: the head, and what came from time ``behind``.
 
     Rows that were not active then have ``carried`` instead of ``came``: what came from the last time they were.
+    ``head`` has all times.
     """
     size = cells.out
     for row in items(cells.batch):
@@ -129,7 +126,8 @@ def arrive(came, carried, head, total, lengths, t, behind, cells: Cells):
                 carried[k] = came[k]
         if active(lengths[row], t, cells):
             for j in range(size):
-                total[row * size + j] = carried[row * size + j] + head[row * cells.wide + cells.first + j]
+                given = head[(t * cells.batch + row) * cells.wide + cells.first + j]
+                total[row * size + j] = carried[row * size + j] + given
         else:
             for j in range(size):
                 total[row * size + j] = 0
@@ -154,23 +152,24 @@ def back_simple(total, gates, d_gates, n, is_relu):
 
 
 def back_lstm(total, gates, curve, before, d_cell, d_gates, lengths, t, cells: Cells, limits: Limits):
-    """``curve`` is tanh of the cell, ``total`` the gradient of the hidden state."""
+    """``curve`` is tanh of the cell, ``before`` the cell before, ``total`` the gradient of this time's hidden state."""
     size, area = cells.size, cells.batch * cells.size
     for row in items(cells.batch):
-        at = row * 4 * size
+        at = (t * cells.batch + row) * 4 * size
         if active(lengths[row], t, cells):
             for j in range(size):
                 k = row * size + j
-                i, f, g, o = gates[k], gates[area + k], gates[2 * area + k], gates[3 * area + k]
-                raw = f * before[k] + i * g
+                then, gate = t * area + k, t * 4 * area + k
+                i, f, g, o = gates[gate], gates[gate + area], gates[gate + 2 * area], gates[gate + 3 * area]
+                raw = f * before[then] + i * g
                 through = total[k] * o
-                d_c = d_cell[k] + (through - through * curve[k] * curve[k])
+                d_c = d_cell[k] + (through - through * curve[then] * curve[then])
                 d_c = d_c * 0 if raw < limits.low or raw > limits.high else d_c
                 d_cell[k] = d_c * f
                 d_gates[at + j] = d_c * g * (i - i * i)
-                d_gates[at + size + j] = d_c * before[k] * (f - f * f)
+                d_gates[at + size + j] = d_c * before[then] * (f - f * f)
                 d_gates[at + 2 * size + j] = d_c * (i - i * g * g)
-                d_gates[at + 3 * size + j] = total[k] * curve[k] * (o - o * o)
+                d_gates[at + 3 * size + j] = total[k] * curve[then] * (o - o * o)
         else:
             for j in range(4 * size):
                 d_gates[at + j] = 0
@@ -210,7 +209,7 @@ def hidden_of(curve, gates, hidden, cells: Cells):
 
 
 ADD = Loop(add)
-ADD_PARTS, NEW_GATE, MOVE_CELL = Loop(add_parts), Loop(new_gate), Loop(move_cell)
+ADD_PARTS, NEW_GATE, LSTM_STEP = Loop(add_parts), Loop(new_gate), Loop(lstm_step, tuned=recurrent.lstm_step)
 MOVE_GRU, SETTLE = Loop(move_gru), Loop(settle)
 STATES_BEFORE, CELLS_BEFORE = Loop(states_before), Loop(cells_before)
 ARRIVE, LEAVE, ADD_KEPT, HIDDEN_OF = Loop(arrive), Loop(leave), Loop(add_kept), Loop(hidden_of)

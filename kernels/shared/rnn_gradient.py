@@ -105,7 +105,7 @@ class Backward:
         behind = self.times if cells.onward == 1 else -1
         for t in range(self.times)[:: -cells.onward]:
             total = part(memory["total"], t * state, self.batch, s.out)
-            ARRIVE(memory["came"], memory["carried"], row(head, t), total, self.ends, t, behind, cells)
+            ARRIVE(memory["came"], memory["carried"], head, total, self.ends, t, behind, cells)
             d_h = self.gates_back(index, t, total, kept_p, cells)
             multiply_by_kept(d_h, kept_r, memory["came"])
             if p.mode == "gru":
@@ -116,23 +116,23 @@ class Backward:
     def gates_back(self, index, t, total, kept_p, cells):
         """Gradients of the sums that enter the gates at one time; returns those that come from the state."""
         p, s, memory, batch = self.p, self.s, self.memory, self.batch
-        gates = row(row(self.has["gates"], index), t)
         d_x = part(memory["d_x"], t * batch * self.side, batch, self.side)
+        if p.mode == "lstm":
+            if kept_p:
+                multiply_by_kept(total, kept_p, memory["d_hidden"])
+                total = memory["d_hidden"]
+            gates, curve, before, cell = row(self.has["gates"], index), memory["curve"], memory["cells"], memory["cell"]
+            limits = limits_of(p, d_x.dtype.type)
+            BACK_LSTM(total, gates, curve, before, cell, memory["d_x"], self.ends, t, cells, limits)
+            return d_x
+        gates = row(row(self.has["gates"], index), t)
         if s.gates == 1:
             BACK_SIMPLE(total, gates, d_x, self.area, p.mode == "rnn_relu")
             return d_x
-        if p.mode == "gru":
-            before = part(memory["before"], t * batch * s.out, batch, s.out)
-            d_h = part(memory["d_h"], t * batch * self.side, batch, self.side)
-            BACK_GRU(total, gates, row(row(self.has["memory"], index), t), before, d_x, d_h, cells)
-            return d_h
-        if kept_p:
-            multiply_by_kept(total, kept_p, memory["d_hidden"])
-            total = memory["d_hidden"]
-        curve, before = (part(memory[name], t * self.area, self.area) for name in ("curve", "cells"))
-        limits = limits_of(p, d_x.dtype.type)
-        BACK_LSTM(total, gates, curve, before, memory["cell"], d_x, self.ends, t, cells, limits)
-        return d_x
+        before = part(memory["before"], t * batch * s.out, batch, s.out)
+        d_h = part(memory["d_h"], t * batch * self.side, batch, self.side)
+        BACK_GRU(total, gates, row(row(self.has["memory"], index), t), before, d_x, d_h, cells)
+        return d_h
 
     def first_states(self, index, first, cells):
         """Gradients of the states before the first time."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..foundation import Buffer
+from ..foundation import Buffer, scalar
 
 GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
 
@@ -131,6 +131,12 @@ class Cells(NamedTuple):
     with_lengths: int
 
 
+@scalar
+def active(length, t, cells):
+    """Whether a row of this length is active at time ``t``."""
+    return cells.with_lengths == 0 or t < length
+
+
 @lru_cache(maxsize=4096)
 def cells_of(p, times, batch, way):
     s = sizes_of(p)
@@ -146,6 +152,14 @@ class Limits(NamedTuple):
     low: np.floating
     high: np.floating
     replaces_nan: int
+
+
+@scalar
+def within(value, limits):
+    """The value clipped to the limits; NaN becomes the upper one where ``replaces_nan``, and else stays."""
+    if value != value:
+        return limits.high if limits.replaces_nan else value
+    return limits.low if value < limits.low else (limits.high if value > limits.high else value)
 
 
 @lru_cache(maxsize=1024)

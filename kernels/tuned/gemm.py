@@ -1,26 +1,29 @@
 """The matrix product, tile by tile.
 
-The right operand is packed, ``DEPTH`` rows and one tile's width of columns at a time, into a panel in
-which a tile's blocks are contiguous. The panel stays in the cache while all rows of the left operand are multiplied
-with it, so packing pays off from a few rows on. Where ``k`` exceeds ``DEPTH``, the tile is loaded again for the next
-panel and accumulation continues, so that every sum still adds its products in increasing k.
+The right operand is packed, ``DEPTH`` rows at a time, into panels: one tile's width of columns each, in which a
+tile's blocks are contiguous. ``PANELS`` of them stay in the second cache while all rows of the left operand are
+multiplied with them, so packing pays off from a few rows on; the rows of one tile stay in the first cache meanwhile.
+Where ``k`` exceeds ``DEPTH``, the tile is loaded again for the next panels and accumulation continues, so that every
+sum still adds its products in increasing k.
 """
 
 from __future__ import annotations
 
-from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..foundation import Buffer
 from ..foundation.cuts import Cut, Given
-from .kernel import cut, kernel, tile_for, twin, workspace
+from .kernel import Tuples, cut, kernel, tiled, twin, workspace
 from .simd import copy_16, fma_tile, load_tile, ramp, store_tile, transpose_16x16, zero_tile
 
-DEPTH = 384  # a panel of 32 columns then fills 48 KiB
+DEPTH, PANELS = 384, 8  # panels of 32 columns then fill 384 KiB
 
 
 class Product(NamedTuple):
-    """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b[t, j] at ``t b_row + j b_step``."""
+    """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b[t, j] at ``t b_row + j b_step``.
+
+    With ``onto`` 1, products are added to what is in ``out``.
+    """
 
     n: int
     m: int
@@ -29,30 +32,31 @@ class Product(NamedTuple):
     a_step: int
     b_row: int
     b_step: int
+    onto: int = 0
 
 
 @kernel
-def fill_panel(b, start, b_row, b_step, depth, columns, width, panel):
-    """panel[t, j] = b[start + t b_row + j b_step] for ``columns`` columns, then zeros up to ``width``."""
+def fill_panel(b, start, b_row, b_step, depth, columns, width, panel, to):
+    """panel[to + t width + j] = b[start + t b_row + j b_step] for ``columns`` columns, then zeros up to ``width``."""
     done = 0
     if b_step == 1:
         done = columns // 16 * 16
         for j in range(0, done, 16):
             for t in range(depth):
-                copy_16(b, start + t * b_row + j, panel, t * width + j)
+                copy_16(b, start + t * b_row + j, panel, to + t * width + j)
     elif b_row == 1:
         for j in range(0, columns - 15, 16):
             for t in range(0, depth - 15, 16):
-                transpose_16x16(b, start + t + j * b_step, b_step, panel, t * width + j, width)
+                transpose_16x16(b, start + t + j * b_step, b_step, panel, to + t * width + j, width)
             for t in range(depth // 16 * 16, depth):
                 for i in range(j, j + 16):
-                    panel[t * width + i] = b[start + t + i * b_step]
+                    panel[to + t * width + i] = b[start + t + i * b_step]
             done = j + 16
     for t in range(depth):
         for j in range(done, columns):
-            panel[t * width + j] = b[start + t * b_row + j * b_step]
+            panel[to + t * width + j] = b[start + t * b_row + j * b_step]
         for j in range(columns, width):
-            panel[t * width + j] = 0
+            panel[to + t * width + j] = 0
 
 
 @kernel
@@ -71,52 +75,68 @@ def _rows_of(given: Given, first: int, last: int) -> Given:
     return {"a": a, "out": out, "g": tuple(g._replace(n=end - begin))}
 
 
+def _products_of(given: Given) -> int:
+    g = Product(*given["g"])
+    return g.n * g.k * (given["end"] - given["start"])
+
+
 ROWS = Cut(
-    lambda given: -(-given["g"][0] // len(given["rows"])), lambda given: prod(given["g"][:3]), _rows_of,
-    own=("panel", "edge"),
+    lambda given: -(-given["g"][0] // len(given["rows"])), _products_of, _rows_of, own=("panels", "edge"),
 )
 """Each part has some rows of the result."""
 
 
 @cut(ROWS)
 @kernel
-def multiply_tiles(a, b, out, g: Product, panel, edge, rows, blocks):
-    """out = a . b; ``edge`` holds a tile wider than the columns that are left, ``rows`` its height."""
+def multiply_tiles(a, b, out, g: Product, start, end, panels, edge, rows, blocks):
+    """out = a . b for columns from ``start`` to before ``end``; ``edge`` holds a tile wider than the columns that are
+    left, ``rows`` its height.
+    """
     width, height = 8 * len(blocks), len(rows)
     lines = ramp(0, width, height * width, rows)
     blocks = ramp(0, 8, 8 * len(blocks), blocks)  # the same numbers, now known to the compiler
     for first in range(0, g.k, DEPTH):
         depth = min(DEPTH, g.k - first)
-        for column in range(0, g.m, width):
-            columns = min(width, g.m - column)
-            fill_panel(b, first * g.b_row + column * g.b_step, g.b_row, g.b_step, depth, columns, width, panel)
+        for begin in range(start, end, PANELS * width):
+            stop = min(end, begin + PANELS * width)
+            for column in range(begin, stop, width):
+                corner, to = first * g.b_row + column * g.b_step, (column - begin) * depth
+                fill_panel(b, corner, g.b_row, g.b_step, depth, min(width, end - column), width, panels, to)
             for row in range(0, g.n, height):
                 # Rows beyond the last repeat it, and store the same values to the same place.
                 left = ramp(row * g.a_row, g.a_row, (g.n - 1) * g.a_row, rows)
                 target = ramp(row * g.m, g.m, (g.n - 1) * g.m, rows)
-                tile = zero_tile(rows, blocks)
-                if first > 0:
+                inside = min(height, g.n - row)
+                for column in range(begin, stop, width):
+                    columns, panel = min(width, end - column), (column - begin) * depth
+                    tile = zero_tile(rows, blocks)
+                    if first > 0 or g.onto:
+                        if columns == width:
+                            tile = load_tile(out, target, blocks, column)
+                        else:
+                            for i in range(inside):
+                                for j in range(columns):
+                                    edge[i * width + j] = out[(row + i) * g.m + column + j]
+                            tile = load_tile(edge, lines, blocks, 0)
+                    for t in range(depth):
+                        tile = fma_tile(tile, a, left, (first + t) * g.a_step, panels, blocks, panel + t * width)
                     if columns == width:
-                        tile = load_tile(out, target, blocks, column)
+                        store_tile(tile, out, target, blocks, column)
                     else:
-                        for i in range(min(height, g.n - row)):
-                            for j in range(columns):
-                                edge[i * width + j] = out[(row + i) * g.m + column + j]
-                        tile = load_tile(edge, lines, blocks, 0)
-                for t in range(depth):
-                    tile = fma_tile(tile, a, left, (first + t) * g.a_step, panel, blocks, t * width)
-                if columns == width:
-                    store_tile(tile, out, target, blocks, column)
-                else:
-                    store_tile(tile, edge, lines, blocks, 0)
-                    store_inside(edge, width, out, row * g.m + column, g.m, min(height, g.n - row), columns)
+                        store_tile(tile, edge, lines, blocks, 0)
+                        store_inside(edge, width, out, row * g.m + column, g.m, inside, columns)
+
+
+def memory_for(k: int, columns: int, tile: Tuples) -> tuple[Any, Any]:
+    """``panels`` and ``edge`` of ``multiply_tiles``."""
+    width = 8 * len(tile[1])
+    size = min(k, DEPTH) * width * min(PANELS, -(-columns // width))
+    return workspace("panels", size), workspace("edge", len(tile[0]) * width)
 
 
 @twin
 def product(a: Buffer, b: Buffer, out: Buffer, g: Product) -> None:
     """out (n, m) = a . b."""
-    rows, blocks = tile_for(g.m)
-    width = 8 * len(blocks)
-    panel = workspace("panel", DEPTH * width)
-    edge = workspace("edge", len(rows) * width)
-    multiply_tiles(a.flat, b.flat, out.flat, tuple(g), panel, edge, rows, blocks)
+    for start, end, tile in tiled(g.m):
+        memory = memory_for(g.k, end - start, tile)
+        multiply_tiles(a.flat, b.flat, out.flat, tuple(g), start, end, *memory, *tile)

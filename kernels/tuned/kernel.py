@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -141,6 +141,17 @@ def sums_tile(rows: int, lanes: int) -> Tuples:
 
 def _filled(count: int, each: int) -> int:
     return -(-count // each) * each
+
+
+@lru_cache(maxsize=4096)
+def tiled(columns: int) -> tuple[tuple[int, int, Tuples], ...]:
+    """(first column, end, tile) of one or two parts of an output: a less wide tile makes few columns that are left."""
+    tile, less_wide = tile_for(columns), _tile(len(_SIZES["wide"][0][0]), 2)
+    width = 8 * len(tile[1])
+    whole = columns // width * width
+    if whole and 0 < columns - whole <= 16 < width:
+        return (0, whole, tile), (whole, columns, less_wide)
+    return ((0, columns, tile),)
 
 
 def pixel_tile() -> Tuples:

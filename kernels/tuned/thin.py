@@ -93,14 +93,14 @@ def multiply_rows(a, b, out, g: Product, rows, blocks):
         for first in range(0, g.k, STREAMS):
             for column in range(0, whole, width):
                 tile = zero_tile(rows, blocks)
-                if first > 0:
+                if first > 0 or g.onto:
                     tile = load_tile(out, target, blocks, column)
                 for t in range(first, min(first + STREAMS, g.k)):
                     tile = fma_tile(tile, a, left, t * g.a_step, b, blocks, t * g.b_row + column)
                 store_tile(tile, out, target, blocks, column)
     for i in range(g.n if whole < g.m else 0):
         for j in range(whole, g.m):
-            out[i * g.m + j] = 0
+            out[i * g.m + j] = out[i * g.m + j] if g.onto else 0
         for t in range(g.k):
             left = a[i * g.a_row + t * g.a_step]
             for j in range(whole, g.m):
@@ -114,21 +114,19 @@ def after(array, start):
 
 
 @kernel
-def multiply_each(a, b, out, count, g: Product, panel, edge, rows, blocks):
+def multiply_each(a, b, out, count, g: Product, panels, edge, rows, blocks):
     """``count`` products of matrices that lie one behind another."""
-    one = g.n, g.m, g.k, g.a_row, g.a_step, g.b_row, g.b_step
+    one = g.n, g.m, g.k, g.a_row, g.a_step, g.b_row, g.b_step, g.onto
     for i in range(count):
         left, right, target = after(a, i * g.n * g.k), after(b, i * g.k * g.m), after(out, i * g.n * g.m)
-        multiply_tiles(left, right, target, one, panel, edge, rows, blocks)
+        multiply_tiles(left, right, target, one, 0, g.m, panels, edge, rows, blocks)
 
 
 @twin
 def products(a: Buffer, b: Buffer, out: Buffer, count: int, g: Product) -> None:
     """``count`` products of matrices that lie one behind another."""
-    rows, blocks = tile_for(g.m)
-    width = 8 * len(blocks)
-    panel, edge = workspace("panel", gemm.DEPTH * width), workspace("edge", len(rows) * width)
-    multiply_each(a.flat, b.flat, out.flat, count, tuple(g), panel, edge, rows, blocks)
+    tile = tile_for(g.m)
+    multiply_each(a.flat, b.flat, out.flat, count, tuple(g), *gemm.memory_for(g.k, g.m, tile), *tile)
 
 
 @twin
@@ -137,7 +135,7 @@ def product(a: Buffer, b: Buffer, out: Buffer, g: Product) -> None:
     if g.b_step == 1 and min(g.n, g.k) <= SHORT and g.m >= 64:
         rows, blocks = tile_for(g.m)
         multiply_rows(a.flat, b.flat, out.flat, tuple(g), rows[:1] if g.n <= 2 else rows, blocks)
-    elif g.b_row == 1 and g.n <= SHORT and g.m >= 16 and g.k >= 16:
+    elif g.b_row == 1 and g.n <= SHORT and g.m >= 16 and g.k >= 16 and not g.onto:  # it makes some columns twice
         multiply_columns(a.flat, b.flat, out.flat, tuple(g), workspace("sums", 16 * SHORT))
     else:
         gemm.product(a, b, out, g)

@@ -282,8 +282,11 @@ class Program:
         shapes, types, parts = self.graph.shapes.found, self.graph.types.found, Parts()
         for block in plan.laid:
             whole = arenas[block.context] if block.output is None else self._at(block.output)
+            same: Buffer | None = None
             for number in block.values:
-                self._memory[number] = parts.part(whole, block.offset, types[number], shapes[number])
+                if same is None or same.dtype != types[number] or same.shape != shapes[number]:
+                    same = parts.part(whole, block.offset, types[number], shapes[number])
+                self._memory[number] = same  # so that a page knows the memory that it writes over
         return plan
 
     def _list(self, later: list[_Later]) -> tuple[list[Step], list[Step]]:

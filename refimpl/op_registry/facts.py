@@ -217,7 +217,7 @@ def storages(op: Op) -> list[str]:
 
 def is_internal(op: Op) -> bool:
     """Whether gradients or optimizers here are made of this operator, and MXNet has none of its name."""
-    helpers = "_concat_rows", "_stretch_like", "_sum_like"
+    helpers = "_grad_add_weight", "_stretch_like", "_sum_like"
     return op.name.startswith("_backward_") or op.name.endswith("_step") or op.name in helpers
 
 

@@ -22,11 +22,11 @@ __all__ = [
     "_backward_SequenceLast", "_backward__contrib_AdaptiveAvgPooling2D", "_backward__contrib_BilinearResize2D",
     "_backward__contrib_SparseEmbedding", "_backward_batch_dot_lhs", "_backward_batch_dot_rhs", "_backward_col2im",
     "_backward_dot_lhs", "_backward_dot_rhs", "_backward_im2col", "_backward_mean", "_backward_pick", "_backward_slice",
-    "_backward_slice_axis", "_backward_slice_like", "_backward_sum", "_backward_take", "_concat_rows",
-    "_contrib_AdaptiveAvgPooling2D", "_contrib_BatchNormWithReLU", "_contrib_BilinearResize2D", "_contrib_CTCLoss",
-    "_contrib_DeformableConvolution", "_contrib_DeformablePSROIPooling", "_contrib_ModulatedDeformableConvolution",
-    "_contrib_MultiBoxDetection", "_contrib_MultiBoxPrior", "_contrib_MultiBoxTarget", "_contrib_MultiProposal",
-    "_contrib_PSROIPooling", "_contrib_Proposal", "_contrib_ROIAlign", "_contrib_RROIAlign", "_contrib_SparseEmbedding",
+    "_backward_slice_axis", "_backward_slice_like", "_backward_sum", "_backward_take", "_contrib_AdaptiveAvgPooling2D",
+    "_contrib_BatchNormWithReLU", "_contrib_BilinearResize2D", "_contrib_CTCLoss", "_contrib_DeformableConvolution",
+    "_contrib_DeformablePSROIPooling", "_contrib_ModulatedDeformableConvolution", "_contrib_MultiBoxDetection",
+    "_contrib_MultiBoxPrior", "_contrib_MultiBoxTarget", "_contrib_MultiProposal", "_contrib_PSROIPooling",
+    "_contrib_Proposal", "_contrib_ROIAlign", "_contrib_RROIAlign", "_contrib_SparseEmbedding",
     "_contrib_SyncBatchNorm", "_contrib_allclose", "_contrib_arange_like", "_contrib_bipartite_matching",
     "_contrib_box_decode", "_contrib_box_encode", "_contrib_box_iou", "_contrib_box_nms",
     "_contrib_box_non_maximum_suppression", "_contrib_calibrate_entropy", "_contrib_ctc_loss", "_contrib_dequantize",
@@ -39,8 +39,8 @@ __all__ = [
     "_contrib_quantized_flatten", "_contrib_quantized_fully_connected", "_contrib_quantized_pooling",
     "_contrib_requantize", "_copy", "_copyto", "_crop_assign", "_crop_assign_scalar", "_cvcopyMakeBorder",
     "_cvimresize", "_dcasgd_mom_step", "_dcasgd_step", "_div", "_div_scalar", "_equal", "_equal_scalar", "_eye",
-    "_full", "_grad_add", "_greater", "_greater_equal", "_greater_equal_scalar", "_greater_scalar", "_histogram",
-    "_hypot", "_hypot_scalar", "_identity_with_attr_like_rhs", "_image_adjust_lighting", "_image_crop",
+    "_full", "_grad_add", "_grad_add_weight", "_greater", "_greater_equal", "_greater_equal_scalar", "_greater_scalar",
+    "_histogram", "_hypot", "_hypot_scalar", "_identity_with_attr_like_rhs", "_image_adjust_lighting", "_image_crop",
     "_image_flip_left_right", "_image_flip_top_bottom", "_image_normalize", "_image_random_flip_left_right",
     "_image_random_flip_top_bottom", "_image_to_tensor", "_lesser", "_lesser_equal", "_lesser_equal_scalar",
     "_lesser_scalar", "_linalg_det", "_linalg_extractdiag", "_linalg_extracttrian", "_linalg_gelqf", "_linalg_gemm",
@@ -426,10 +426,6 @@ def _backward_take(
     mode: Literal['clip', 'raise', 'wrap'] | str | None = 'clip', *, name: str | None = None,
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
-def _concat_rows(
-    *data: Symbol | Sequence[Symbol], num_args: Whole = ..., flatten: Flag | None = True, name: str | None = None,
-    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **named: Symbol | str
-) -> Symbol: ...
 def _contrib_AdaptiveAvgPooling2D(
     data: Symbol | None = None, output_size: Sides | None = (), *, name: str | None = None,
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
@@ -809,6 +805,11 @@ def _full(
 def _grad_add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
     lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+) -> Symbol: ...
+def _grad_add_weight(
+    total: Symbol | None = None, head: Symbol | None = None, data: Symbol | None = None, num_hidden: Whole = ...,
+    flatten: Flag | None = True, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def _greater(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,

@@ -8,6 +8,7 @@ one gradient node (``backward``), or a composition of other operators (``gradien
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any
 
@@ -17,14 +18,15 @@ from ..op_registry.signatures import parsed
 from .gradient_quirks import contributions, heads_taken
 from .inference import key_of
 from .ir import Entry, Node, post_order
-from .shared_weights import merged
+from .shared_weights import can_continue, merged
 
 
 class Gradients:
     """What the pass made.
 
     ``heads`` holds one variable node per output of the graph whose head gradient is needed (None where it
-    is not); ``of`` maps the id of a wanted variable to its gradient entry, absent when it is zero. ``refused``
+    is not); ``of`` maps the id of a wanted variable to its gradient entry, absent when it is zero. ``begun`` maps the
+    id of a variable to the variable that stands for what its gradient is added to, where there is one. ``refused``
     is what backward has to raise when a gradient is wanted that a page does not give. ``serves`` maps the id of
     each node made to the node of the graph whose gradient it is part of.
     """
@@ -32,6 +34,7 @@ class Gradients:
     def __init__(self) -> None:
         self.heads: list[Node | None] = []
         self.of: dict[int, Entry] = {}
+        self.begun: dict[int, Node] = {}
         self.nodes: list[Node] = []
         self.refused: Exception | None = None
         self.serves: dict[int, Node] = {}
@@ -39,7 +42,7 @@ class Gradients:
 
 def build(
     outputs: Sequence[Entry], wanted: set[int], differentiable: bool = False, taped: bool = False,
-    order: Sequence[Node] | None = None,
+    order: Sequence[Node] | None = None, continued: AbstractSet[int] = frozenset(),
 ) -> Gradients:
     """Gradients of a graph with respect to some of its variables.
 
@@ -49,12 +52,14 @@ def build(
         differentiable: take compositions of operators, which have gradients themselves, where a page has one.
         taped: the graph was recorded by autograd, for which one quirk of executors does not hold.
         order: all nodes of the graph, inputs first, where they are listed already.
+        continued: the ids of variables whose gradients are added to what is there before, where the sum of a shared
+            weight allows that.
 
     Raises:
         MXNetError: a path to a wanted variable goes through an operator without a gradient.
     """
     order = post_order(outputs) if order is None else order
-    work = _Pass(_depending(order, wanted), differentiable, taped)
+    work = _Pass(_depending(order, wanted), differentiable, taped, continued)
     for number, output in enumerate(outputs):
         work.start(number, output)
     for node in reversed(order):
@@ -83,8 +88,8 @@ def _depending(order: Sequence[Node], wanted: set[int]) -> set[int]:
 class _Pass:
     """What a walk has made so far: the nodes, and what was contributed to the gradient of each value."""
 
-    def __init__(self, depends: set[int], differentiable: bool, taped: bool) -> None:
-        self.depends, self.differentiable = depends, differentiable
+    def __init__(self, depends: set[int], differentiable: bool, taped: bool, continued: AbstractSet[int]) -> None:
+        self.depends, self.differentiable, self.continued = depends, differentiable, continued
         self.contributions = contributions(in_executor=not (taped or differentiable))
         self.made: list[Node] = []
         self.gradients = Gradients()
@@ -123,11 +128,19 @@ class _Pass:
         parts = self.contributions.of((id(node), index))
         if parts is None:
             return None
-        if len(parts) > 1 and not self.differentiable:
-            parts = merged(parts, partial(self.make, node))
+        if not self.differentiable and (len(parts) > 1 or self.continued):
+            parts = merged(parts, partial(self.make, node), self._begun(node, parts))
         if len(parts) == 1:
             return parts[0]
         return self.make(node, "add_n", parts)[0]
+
+    def _begun(self, node: Node, parts: Sequence[Entry]) -> Entry | None:
+        """The sum that the gradient of a variable is added to, if any."""
+        if id(node) not in self.continued or not can_continue(parts):
+            return None
+        made = self.gradients.begun[id(node)] = Node(None, f"{node.name}_sum")
+        self.made.append(made)
+        return Entry(made, 0)
 
     def flows_through(self, node: Node, heads: Sequence[Entry | None]) -> bool:
         """Whether anything reaches a node on the way back: a head gradient, or that it is a loss.

@@ -62,11 +62,11 @@ def same_bits(loop: Loop, arrays: list[np.ndarray], shape: tuple[int, ...], out_
 
 
 @pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize(("transpose_a", "transpose_b"), [(False, True), (True, False)])
-@pytest.mark.clause("FullyConnected/sum-order")
-def test_product(kind: type, transpose_a: bool, transpose_b: bool) -> None:
+@pytest.mark.parametrize(("transpose_a", "transpose_b", "onto"), [(False, True, 0), (True, False, 1)])
+@pytest.mark.clause("FullyConnected/sum-order", "_grad_add_weight/sum-order")
+def test_product(kind: type, transpose_a: bool, transpose_b: bool, onto: int) -> None:
     n, k, m = SIDE + 1, 2 * SIDE + 1, 2 * SIDE + 1
-    g = fully_connected.product_of(n, k, m, transpose_a, transpose_b)
+    g = fully_connected.product_of(n, k, m, transpose_a, transpose_b)._replace(onto=onto)
     same_bits(fully_connected.PRODUCT, [ending_in_nan(drawn(n, k, kind=kind)), drawn(k, m, kind=kind)], (n, m), 2, g)
 
 

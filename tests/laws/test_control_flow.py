@@ -47,8 +47,8 @@ def numbers(seed: int, steps: int) -> dict[str, np.ndarray]:
 
 def by_executor(net: Any, values: dict[str, np.ndarray], seed: int = 0) -> list[np.ndarray]:
     """Outputs, then gradients of all values for random head gradients."""
-    arrays = {name: mx.nd.array(value) for name, value in values.items()}
-    slopes = {name: mx.nd.full(value.shape, np.nan) for name, value in values.items()}
+    arrays = {name: mx.nd.array(value, dtype=value.dtype) for name, value in values.items()}
+    slopes = {name: mx.nd.full(value.shape, np.nan, dtype=value.dtype) for name, value in values.items()}
     used = set(net.list_arguments())
     executor = net.bind(mx.cpu(), {n: arrays[n] for n in used}, args_grad={n: slopes[n] for n in used})
     executor.forward(is_train=True)
@@ -72,7 +72,7 @@ def by_tape(run: Callable[..., list], values: dict[str, np.ndarray], seed: int =
 def heads_for(outputs: list, seed: int) -> list:
     """Head gradients that depend on the seed and the shapes only."""
     draw = np.random.RandomState(seed)
-    return [mx.nd.array(draw.uniform(-1, 1, output.shape)) for output in outputs]
+    return [mx.nd.array(draw.uniform(-1, 1, output.shape), dtype=output.dtype) for output in outputs]
 
 
 def agree(one: list[np.ndarray], other: list[np.ndarray], outputs: int) -> None:
@@ -182,8 +182,14 @@ def test_a_loop_in_a_loop_is_two_loops(program: list[Line], outer: int, inner: i
     agree(by_tape(lambda **arrays: nested(mx.nd, **arrays), values), found, 2)
 
 
-def test_a_recurrent_net_is_unrolled_bit_for_bit() -> None:
-    """Every weight is read once in a step, so that both ways add up the same numbers in the same order."""
+@pytest.mark.clause("control-flow/gradient", "gradient/shared-weight")
+@pytest.mark.parametrize(("kind", "dtype"), [("merged", "float32"), ("merged", "float16"), ("apart", "float32")])
+def test_a_recurrent_net_is_unrolled_bit_for_bit(kind: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every weight is read once in a step, or by layers alone: both ways add up the same numbers in the same order.
+
+    A loop rounds the sum of a bias in half precision in every step.
+    """
+    monkeypatch.setenv("REFIMPL_SHARED_WEIGHTS", kind)
     steps, batch, size = 5, 3, 4
     x, h = mx.sym.Variable("x"), mx.sym.Variable("h")
     names = ("wi", "wh", "b")
@@ -191,13 +197,16 @@ def test_a_recurrent_net_is_unrolled_bit_for_bit() -> None:
     weights = {name: mx.sym.Variable(name) for name in names}
 
     def cell(row: Any, state: Any) -> Any:
-        fed = mx.sym.FullyConnected(row, weights["wi"], weights["b"], num_hidden=size)
+        bias = [] if dtype == "float16" else [weights["b"]]
+        fed = mx.sym.FullyConnected(row, weights["wi"], *bias, no_bias=not bias, num_hidden=size)
         back = mx.sym.FullyConnected(state, weights["wh"], no_bias=True, num_hidden=size)
+        if kind == "merged":
+            back = mx.sym.FullyConnected(mx.sym.tanh(back), weights["wh"], no_bias=True, num_hidden=size, flatten=False)
         new = mx.sym.tanh(fed + back)
         return new, new
 
     draw = np.random.RandomState(0)
-    values = {name: draw.uniform(-1, 1, shape).astype(np.float32) for name, shape in shapes.items()}
+    values = {name: draw.uniform(-1, 1, shape).astype(dtype) for name, shape in shapes.items()}
     looped = mx.sym.Group(list(mx.sym.contrib.foreach(cell, x, h)))
     rows, outputs, state = mx.sym.split(x, num_outputs=steps, axis=0, squeeze_axis=True), [], h
     for row in rows:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import pytest
 
 import refimpl as mx
+from refimpl.kernels.foundation import plain_kernels
 from refimpl.kernels.foundation.harness import Call
 
 TIMES, BATCH, INPUTS, SIZE = 3, 2, 2, 3
@@ -97,6 +101,22 @@ def test_fused_is_step_by_step(mode: str, ways: int) -> None:
         results.append([each.asnumpy() for each in (*made, *(a.grad for a in arrays))])
     for ours, theirs in zip(*results, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.clause("RNN/lstm", "RNN/sum-order")
+@pytest.mark.parametrize("ways", [1, 2])
+@pytest.mark.parametrize("form", [nullcontext, plain_kernels])
+def test_a_fused_lstm_has_the_bits_of_its_steps(
+    ways: int, form: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, side in (("BATCH", 9), ("INPUTS", 21), ("SIZE", 43)):  # more than a tile, and no multiple of one
+        monkeypatch.setattr(sys.modules[__name__], name, side)
+    arrays = [mx.nd.array(3 * a) for a in inputs_of("lstm", 2, ways)]
+    options = {"mode": "lstm", "state_size": SIZE, "num_layers": 2, "bidirectional": ways == 2, "state_outputs": True}
+    with form():
+        fused, apart = mx.nd.RNN(*arrays, **options), unrolled("lstm", 2, ways, *arrays)
+        for ours, theirs in zip(fused, apart, strict=True):
+            np.testing.assert_array_equal(ours.asnumpy(), theirs.asnumpy())
 
 
 @pytest.mark.clause("RNN/sequence-length")

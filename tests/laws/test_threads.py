@@ -77,7 +77,7 @@ def test_any_number_of_threads_gives_the_same_bits(net: str, threads: int) -> No
     with mx.executor.use("steps"):
         expected, _ = _trained(net, 1)
     found, parts = _trained(net, threads)
-    assert len(parts) == 3 - WHOLE.get(net, 0)
+    assert len(parts) >= 3 - WHOLE.get(net, 0)  # columns that are left over may be a call of their own
     assert max(call.workers for call in parts) == threads - 1
     assert found == expected
 
@@ -87,7 +87,7 @@ def test_any_number_of_threads_gives_the_same_bits(net: str, threads: int) -> No
 def test_no_part_works_in_the_memory_of_another(net: str) -> None:
     """Of all arguments of a kernel, its results and the memory to work in are those that it writes."""
     written = {
-        "out", "result", "panel", "edge", "image", "narrow", "turned", "sums", "packed", "reads", "writes", "nothing",
+        "out", "result", "panels", "edge", "image", "narrow", "turned", "sums", "packed", "reads", "writes", "nothing",
         "offsets",
     }
     for call in _trained(net, 3)[1]:

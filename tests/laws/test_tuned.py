@@ -381,15 +381,15 @@ def test_threads_do_not_disturb_each_other():
 
 
 def test_every_twin_is_tested():
-    """Here, in ``test_tuned_`` of windows (pooling), reductions, curves or streams, or in ``test_winograd``."""
+    """Here, in another ``test_tuned_`` file, in ``test_winograd`` or in ``test_rnn_page``."""
     tested = {
         "pooling.sum_rows_term_1_root_1", "pooling.sum_back_slope_1", "pooling.max_rows", "pooling.max_back",
         "fully_connected.product", "convolution.convolve", "convolution.send_back", "convolution.gather_weight",
         "convolution.gather_bias", "batch_norm.batch_statistics", "batch_norm.head_sums", "pooling.max_pairs_back",
         "softmax.softmax", "softmax.softmax_slope", "softmax.log_softmax", "softmax.log_softmax_slope",
         "activation.map_one_tanh", "activation.map_one_sigmoid", "rnn_products.keep", "rnn_products.by_kept",
-        "sort.sort_rows", "transpose.tiles", "dot.products", "argmax.seek_largest", "argmax.seek_smallest",
-        "layer_norm.row_statistics", "layer_norm.normalise_rows", "layer_norm.through_rows",
+        "rnn_cells.lstm_step", "sort.sort_rows", "transpose.tiles", "dot.products", "argmax.seek_largest",
+        "argmax.seek_smallest", "layer_norm.row_statistics", "layer_norm.normalise_rows", "layer_norm.through_rows",
         "layer_norm.collect_weights", "l2_normalization.lengths", "l2_normalization.shorten_back",
         "activation.map_one_softrelu", "leaky_relu.map_one_gelu", "leaky_relu.chain_one_gelu_slope",
         "unary.map_one_exp", "unary.map_one_expm1", "unary.map_one_log", "unary.map_one_erf", "unary.map_one_tanh",

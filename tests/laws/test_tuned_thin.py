@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from refimpl.kernels import dot, fully_connected
+from refimpl.kernels.foundation import Buffer
 from refimpl.kernels.tuned import gemm
 
 from .test_tuned import called, normal, plainly, pytestmark, strides  # noqa: F401  # the mark too
@@ -29,6 +30,22 @@ def test_thin_product(n, k, m, turn_b):
         got, expected = called(fully_connected.PRODUCT, *call), plainly(fully_connected.PRODUCT, *call)
         np.testing.assert_array_equal(np.isfinite(got), np.isfinite(expected))
         inputs[0][0], inputs[1][-1] = 0.5, 1
+
+
+@pytest.mark.clause("_grad_add_weight/sum-order")
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (2, 64), (3, 75), (8, 40), (15, 33), (20, 64)])
+@pytest.mark.parametrize(("k", "first"), [(2, 1), (9, 8), (40, 17), (800, 400)])
+def test_a_product_that_is_added_goes_on_with_the_sum(n, m, k, first):
+    def in_two(a, b, out, g):
+        fully_connected.PRODUCT(a, b, out, g._replace(k=first))
+        rest = [Buffer(each.flat[first * step :], each.shape) for each, step in ((a, g.a_step), (b, g.b_row))]
+        fully_connected.PRODUCT(*rest, out, g._replace(k=k - first, onto=1))
+
+    inputs = [normal(np.random.default_rng(n * k * m), shape) for shape in ((n * k,), (k * m,))]
+    for turned in ((False, False), (False, True), (True, False), (True, True)):
+        call = inputs, (n, m), (fully_connected.Product(n, m, k, *strides(n, m, k, turned)),)
+        for run, dtype in ((called, np.float32), (plainly, np.float32), (plainly, np.float64)):
+            np.testing.assert_array_equal(run(in_two, *call, dtype), run(fully_connected.PRODUCT, *call, dtype))
 
 
 @pytest.mark.parametrize(("n", "k", "m"), [(1, 1, 1), (3, 20, 33), (17, 5, 16)])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ...executor.steps import BackwardStep, gradient_buffers
 from ...kernels.foundation import Buffer, allocate, known, merge
 from ...kernels.foundation import run as runner
 from ...ndarray.run_operator import run_operator
-from ...symbol import gradient, inference
+from ...symbol import gradient, inference, shared_weights
 from ...symbol.inference import Key, key_of
 from ...symbol.ir import Entry, Node, post_order
 from ...util import is_np_shape
@@ -61,12 +62,15 @@ class Frame:
 
 
 class Derived:
-    """The gradient of a body for some of its variables, as nodes to run after a forward run."""
+    """The gradient of a body for some of its variables, as nodes to run after a forward run.
 
-    def __init__(self, heads: Sequence[Entry], wanted: set[int]) -> None:
-        made = gradient.build(heads, wanted, taped=True)
+    ``begun`` says for which variables, by their ids, it is added to a sum that is handed in, and what stands for that.
+    """
+
+    def __init__(self, heads: Sequence[Entry], wanted: set[int], continued: set[int]) -> None:
+        made = gradient.build(heads, wanted, taped=True, continued=continued)
         self.refused = made.refused
-        self.heads, self.of = made.heads, made.of
+        self.heads, self.of, self.begun = made.heads, made.of, made.begun
         self.nodes = [node for node in made.nodes if not node.is_variable]
         self.read = {key_of(e) for node in self.nodes for e in node.inputs} | {key_of(e) for e in made.of.values()}
 
@@ -82,7 +86,7 @@ class Body:
         self.keys: list[Key] = [(id(node), 0) for node in self.variables]
         self._sizes: dict[Any, Sizes] = {}
         self._inferred: dict[Any, tuple[list, list]] = {}
-        self._derived: dict[frozenset[int], Derived] = {}
+        self._derived: dict[tuple, Derived] = {}
 
     @decides("control-flow/state-of-the-body")
     def changed(self) -> set[int]:
@@ -178,20 +182,25 @@ class Body:
         frame.heads = [values[key_of(entry)] for entry in self.heads]
         return frame.heads
 
-    def derived(self, wanted: Iterable[int]) -> Derived:
+    def derived(self, wanted: Iterable[int], continued: Iterable[int] = ()) -> Derived:
         """The gradient with respect to the variables at positions ``wanted``.
+
+        Args:
+            wanted: the positions.
+            continued: those of variables whose gradients are added up over several runs.
 
         Raises:
             MXNetError: the way to one of them leads through an operator without a gradient.
         """
-        positions = frozenset(wanted)
-        if positions not in self._derived:
-            self._derived[positions] = Derived(self.heads, {self.keys[i][0] for i in positions})
-        return self._derived[positions]
+        key = frozenset(wanted), frozenset(continued), shared_weights.kind()
+        if key not in self._derived:
+            ids = ({self.keys[i][0] for i in positions} for positions in key[:2])
+            self._derived[key] = Derived(self.heads, *ids)
+        return self._derived[key]
 
     def backward(
         self, frame: Frame, inputs: Sequence[Buffer], heads: Sequence[Buffer | None], derived: Derived,
-        context: Context, is_train: bool,
+        context: Context, is_train: bool, sums: Mapping[int, Buffer] = MappingProxyType({}),
     ) -> list[Buffer | None]:
         """Gradients of the variables, None for zero.
 
@@ -202,8 +211,13 @@ class Body:
             derived: what :meth:`derived` gives for the wanted variables.
             context: where it runs.
             is_train: whether operators run as in training.
+            sums: what gradients are added to, by the position of the variable; nothing as yet where there is none.
         """
         values = {**dict(zip(self.keys, inputs, strict=True)), **frame.buffers}
+        for position, (number, _) in enumerate(self.keys):
+            if number in derived.begun:
+                before = sums.get(position)
+                values[id(derived.begun[number]), 0] = _zeros_like(inputs[position]) if before is None else before
         for head, given, entry in zip(derived.heads, heads, self.heads, strict=True):
             if head is not None:
                 values[id(head), 0] = _zeros_like(values[key_of(entry)]) if given is None else given

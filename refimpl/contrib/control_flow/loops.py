@@ -129,6 +129,7 @@ def _needed(layout: LoopLayout, targets: Sequence[Buffer | None]) -> tuple[set[i
     wanted = {
         pair.inner for pair in [*layout.data, *layout.states, *layout.rest] if targets[pair.outer] is not None
     }
+    summed = {pair.inner for pair in layout.rest}
     reached = layout.body.reached()[layout.rows :]
     needed: set[int] = set()
     for _ in layout.states:  # what the next state leads to grows until nothing is new
@@ -136,14 +137,14 @@ def _needed(layout: LoopLayout, targets: Sequence[Buffer | None]) -> tuple[set[i
         needed |= {
             j for j, pair in enumerate(layout.states) if pair.inner in wanted or reached[j] & through
         }
-    derived = layout.body.derived(wanted | {layout.states[j].inner for j in needed})
+    derived = layout.body.derived(wanted | {layout.states[j].inner for j in needed}, summed)
     if derived.refused is not None:
         # a state that only chooses, such as an index, has no gradient to hand on
         needed = {
             j for j in needed
             if layout.states[j].inner in wanted or layout.body.derived({layout.states[j].inner}).refused is None
         }
-        derived = layout.body.derived(wanted | {layout.states[j].inner for j in needed})
+        derived = layout.body.derived(wanted | {layout.states[j].inner for j in needed}, summed)
         if derived.refused is not None:
             raise derived.refused
     return needed, derived
@@ -168,11 +169,12 @@ def back_in_time(
     needed, derived = _needed(layout, targets)
     carried: list[Buffer | None] = list(heads[layout.rows :])
     sums = GradientAccumulator(targets)
+    shared: dict[int, Buffer] = {}  # gradients of weights, to which the body itself adds
     for step in reversed(range(steps)):
         states = p.frames[step - 1].heads[layout.rows :] if step else [inputs[pair.outer] for pair in layout.states]
         reads = step_inputs(layout, inputs, states, step)
         given = [*(row_of(head, step) for head in heads[: layout.rows]), *carried]
-        found = layout.body.backward(p.frames[step], reads, given, derived, p.place(), is_train)
+        found = layout.body.backward(p.frames[step], reads, given, derived, p.place(), is_train, shared)
         carried = [found[pair.inner] if j in needed else None for j, pair in enumerate(layout.states)]
         for outer, inner in layout.data:
             target, gradient = targets[outer], found[inner]
@@ -184,7 +186,13 @@ def back_in_time(
                 else:
                     row.copy_from(gradient)
         for outer, inner in layout.rest:
-            sums.add(outer, found[inner])
+            gradient = found[inner]
+            if gradient is not None and layout.body.keys[inner][0] in derived.begun:
+                shared[inner] = gradient
+            else:
+                sums.add(outer, gradient)
+    for outer, inner in layout.rest:
+        sums.add(outer, shared.get(inner))
     for pair, gradient in zip(layout.states, carried, strict=True):
         sums.add(pair.outer, gradient)
     sums.finish()
