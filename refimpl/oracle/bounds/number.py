@@ -23,8 +23,8 @@ from .precision import DOUBLE, NOW, Precision
 EXPONENT_OF_ZERO = 4096
 INFINITE = math.inf
 SURELY_FINITE = 1e300
-SHORT = 3
-"""Additions of a short sum: what it is multiplied by may be multiplied into it, and its terms added one by one."""
+SHORT = 1
+"""Additions of a short sum: the terms of its products may be added one by one to what a product is added to."""
 
 
 @lru_cache(maxsize=1 << 16)  # the same few quarters are read again and again
