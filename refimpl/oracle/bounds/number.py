@@ -104,6 +104,8 @@ class Number(Comparable):
             if fits(mass, grain):  # term by term, and so are sums of these terms with others
                 return Number(value, 0.0, mass, gathered(max(self.terms, other.terms), value), grain)
         if value and -SURELY_FINITE < value < SURELY_FINITE:  # neither is 0, infinite, or not a number
+            if not (self.terms or other.terms):
+                return rounded(value, abs(a) * other.error + abs(b) * self.error + self.error * other.error)
             return _inexact_product(self, other, value)
         error_a, error_b = self.bound(), other.bound()
         none_a, none_b = a == 0 == error_a and self.mass == 0, b == 0 == error_b and other.mass == 0
@@ -218,10 +220,8 @@ def gathered(terms: int, value: Any) -> int:
 def _inexact_product(a: Number, b: Number, value: float) -> Number:
     """The product of two finite numbers that is rounded: of both themselves, or of one with each term of the other."""
     x, y, terms = abs(a.value), abs(b.value), a.terms + b.terms
-    if not terms:
-        return rounded(value, x * b.error + y * a.error + a.error * b.error)
     error_a, error_b = a.split(), b.split()
-    if terms <= SHORT:
+    if 0 < terms <= SHORT:
         mass = max(a.mass * y, b.mass * x)
         return _short_sum(value, x * b.error + y * a.error + error_a * error_b, mass, terms, 1)
     return rounded(value, x * error_b + y * error_a + error_a * error_b)

@@ -98,11 +98,12 @@ class Shadow:
     def numbers(self, flat: np.ndarray) -> list[Any]:
         """The numbers behind an array of a floating dtype, those of its elements that hold what was kept."""
         addresses, found = self._addresses(flat), []
+        plain = None if self._left else self._constants.get
         for known, stored in zip(map(self._numbers.get, addresses), flat.tolist(), strict=True):
-            if known is not None and (known[1] == stored or (math.isnan(stored) and math.isnan(known[1]))):
+            if known is not None and (known[1] == stored or (stored != stored and known[1] != known[1])):
                 found.append(known[0])
             else:
-                found.append(self.constant(stored))
+                found.append((plain is not None and plain(stored)) or self.constant(stored))
         return found
 
     def fitted(self, value: Any, precision: Precision) -> Any:

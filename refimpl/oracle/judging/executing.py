@@ -13,13 +13,15 @@ from typing import Any
 from ...base import MXNetError
 from ...executor import Executor
 from ...executor.steps import AddStep, BackwardStep, CopyStep, ForwardStep, ZeroStep
-from ...kernels.foundation import REGISTRY
+from ...kernels.foundation import REGISTRY, allocate
+from ...ndarray import NDArray
 from ...symbol import Symbol
-from ...symbol.ir import Entry, Node, variables
+from ...symbol.ir import Entry, Node
 from ..programs.interpreter import SESSIONS, Graph
+from ..programs.values import array_of
 
 LONGEST = 1000
-"""Characters of an attribute that a symbol file may have too, whatever it means."""
+"""Characters that a node of a symbol file may have too, whatever they mean."""
 
 
 def symbol_of(nodes: list[dict[str, Any]], heads: list[list[int]]) -> Symbol | None:
@@ -49,8 +51,8 @@ def _is_output(made: list[Node], number: int, output: int) -> bool:
 
 def _node(fields: dict[str, Any], made: list[Node]) -> Node | None:
     name, attrs, inputs = fields["name"], fields.get("attrs") or {}, fields.get("inputs") or []
-    plain = all(len(text) <= LONGEST and text.isprintable() for text in (name, *attrs, *attrs.values()))
-    if not plain or not all(_is_output(made, *entry) for entry in inputs):
+    text = "".join((name, *attrs, *attrs.values()))
+    if len(text) > LONGEST or not text.isprintable() or not all([_is_output(made, *entry) for entry in inputs]):
         return None
     if fields["op"] == "null":
         return None if inputs else Node(None, name, dict(attrs))
@@ -84,6 +86,19 @@ class OneExecutor(Graph):
         if self.kept is not None:
             self.kept[0].set_monitor_callback(None)
         return known
+
+    def array(self, spec: dict[str, Any], device: int = 0) -> NDArray:
+        """See ``Session``."""
+        if not spec["shape"] or 0 in spec["shape"]:
+            return super().array(spec, device)
+        value = array_of(spec)
+        made = allocate(value.shape, value.dtype)
+        made.fill_from(value)
+        return NDArray(made, self.mx.cpu(device))
+
+    def seen(self, array: NDArray) -> Any:
+        """See ``Session``: here whoever reads an array waits for it."""
+        return self.look(array.tostype("default") if array.is_sparse else array)
 
     def share(self) -> Any:
         """See ``interpreter``; an output of which parts may stay as they are begins as zeros in a new executor."""
@@ -133,10 +148,11 @@ def steps_to(executor: Executor, wanted: Collection[str]) -> tuple[list[Any], li
     needed = {values.of(entry) for i, entry in enumerate(graph.outputs) if f"output{i}" in wanted}
     of = dict(zip(program.gradients.of, graph.gradients, strict=True))
     others = set()  # memory of gradients that nobody wants
-    for node, array in zip(variables(executor._symbol.order())[0], executor._bound.gradients, strict=True):
-        if array is not None and f"gradient:{node.name}" not in wanted:
+    for name, array in executor.grad_dict.items():
+        if array is not None and f"gradient:{name}" not in wanted:
             others.add(id(array._buffer))
-        elif id(node) in of:
+    for node in program.bound.order or ():
+        if node.op is None and f"gradient:{node.name}" in wanted and id(node) in of:
             needed.add(values.of(of[id(node)]))
     run = set()
     for node, reads in reversed(list(zip([*forward, *backward], graph.reads, strict=True))):
