@@ -68,6 +68,8 @@ class OneExecutor(Graph):
 
     wanted: Collection[str] | None = None
     """Names of arrays without the numbers of their steps; None for all."""
+    leading: tuple[Any, Any] = (None, None)
+    """A program, and those of its steps that lead to what is wanted."""
 
     def only(self, names: Collection[str]) -> None:
         """Let only these arrays be seen, named as in a trace; all, where a monitor looks at what nothing depends on."""
@@ -81,7 +83,7 @@ class OneExecutor(Graph):
 
     def again(self, look: Any) -> bool:
         """See ``Session.again``."""
-        self.wanted = None
+        self.wanted, self.leading = None, (None, None)
         known = super().again(look)
         if self.kept is not None:
             self.kept[0].set_monitor_callback(None)
@@ -124,7 +126,9 @@ class OneExecutor(Graph):
             return
         program = self.executor.program
         steps = program.forward_steps, program.backward_steps
-        program.forward_steps, program.backward_steps = steps_to(self.executor, self.wanted)
+        if self.leading[0] is not program:
+            self.leading = program, steps_to(self.executor, self.wanted)
+        program.forward_steps, program.backward_steps = self.leading[1]
         try:
             yield from run(**fields)
         finally:
