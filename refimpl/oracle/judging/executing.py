@@ -57,7 +57,7 @@ def _node(fields: dict[str, Any], made: list[Node]) -> Node | None:
     if fields["op"] == "null":
         return None if inputs else Node(None, name, dict(attrs))
     op = REGISTRY.get(fields["op"])
-    if op is None or (op.variadic and attrs.get(op.variadic) != str(len(inputs))):
+    if op is None or (op.variadic and op.variadic not in attrs):
         return None
     node = Node(op, name, dict(attrs), [Entry(made[number], output) for number, output in inputs])
     return node if len(node.signature.inputs) == len(inputs) else None
