@@ -30,7 +30,6 @@ from .judging.reference import Program
 from .numbering import DRAWERS
 from .programs.values import DTYPES, STYLES
 
-
 _between = lru_cache(maxsize=1024)(st.integers)  # to make a strategy takes longer than to draw from it
 
 

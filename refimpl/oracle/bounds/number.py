@@ -4,8 +4,8 @@ A page's loop is written over numbers. Run over these, it says for every result 
 the exact one that rounds every operation to ``unit`` (2**-24 in single precision), adds the terms of a sum in any
 order, and fuses or splits products as it likes.
 
-Sums are gathered, not rounded one by one, and a product of a short sum is still a sum; what is exact, and what an
-undecided branch does, say the clauses oracle/sum-order, oracle/exact and oracle/branch of ``spec/oracle.md``.
+Sums are gathered, not rounded one by one; what is exact, and what an undecided branch does, say the clauses
+oracle/sum-order, oracle/exact and oracle/branch of ``spec/oracle.md``.
 """
 
 from __future__ import annotations
@@ -138,11 +138,8 @@ class Number(Comparable):
     def __rpow__(self, base: Any) -> Number:
         return power(number(base), self)
 
-    def __floordiv__(self, other: Any) -> Number:
-        return floor(self / other)
-
-    def __rfloordiv__(self, other: Any) -> Number:
-        return floor(number(other) / self)
+    def _floor(self) -> Number:
+        return floor(self)
 
     def __mod__(self, other: Any) -> Number:
         return _remainder(self, number(other))
@@ -167,16 +164,8 @@ class Number(Comparable):
             return -INFINITE * NOW.lean if NOW.lean else other
         return other
 
-    def __int__(self) -> int:
-        return int(_whole(self, math.trunc))
-
-    __trunc__ = __index__ = __int__
-
-    def __floor__(self) -> int:
-        return int(_whole(self, math.floor))
-
-    def __ceil__(self) -> int:
-        return int(_whole(self, math.ceil))
+    def _whole(self, way: Callable[[float], int]) -> int:
+        return _whole(self, way)
 
 
 @decides("oracle/exact")
@@ -222,8 +211,8 @@ def _inexact_product(a: Number, b: Number, value: float) -> Number:
     x, y, terms = abs(a.value), abs(b.value), a.terms + b.terms
     error_a, error_b = a.split(), b.split()
     if 0 < terms <= SHORT:
-        mass = max(a.mass * y, b.mass * x)
-        return _short_sum(value, x * b.error + y * a.error + error_a * error_b, mass, terms, 1)
+        error = x * b.error + y * a.error + error_a * error_b
+        return _short_sum(value, error, max(a.mass * y, b.mass * x), terms, 1)
     return rounded(value, x * error_b + y * error_a + error_a * error_b)
 
 

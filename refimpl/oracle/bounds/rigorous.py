@@ -81,9 +81,8 @@ class Enclosure(Comparable):
         """How far this may be off as a factor; see ``Number.split``."""
         if not self.terms or self.error == INFINITE:
             return self.bound()
-        unit, least = Fraction(NOW.precision.unit), Fraction(NOW.precision.smallest)
-        mass = Fraction(self.mass)
-        return up(self.error + (self.terms + 1) * (unit * mass * (1 + (self.terms + 2) * unit) + 2 * least))
+        count, unit, least = self.terms + 1, Fraction(NOW.precision.unit), Fraction(NOW.precision.smallest)
+        return up(self.error + count * (unit * Fraction(self.mass) * (1 + (count + 1) * unit) + 2 * least))
 
     def pair(self) -> tuple[float, float]:
         """The value in double precision, and a bound of the distance from that."""
@@ -133,11 +132,8 @@ class Enclosure(Comparable):
     def __rpow__(self, base: Any) -> Enclosure:
         return power(base, self)
 
-    def __floordiv__(self, other: Any) -> Enclosure:
-        return floor(self / other)
-
-    def __rfloordiv__(self, other: Any) -> Enclosure:
-        return floor(number(other) / self)
+    def _floor(self) -> Enclosure:
+        return floor(self)
 
     def __mod__(self, other: Any) -> Enclosure:
         return _remainder(self, number(other))
@@ -156,16 +152,8 @@ class Enclosure(Comparable):
                 return -INFINITE * NOW.lean if NOW.lean else other.value
         return other.value
 
-    def __int__(self) -> int:
-        return whole(self, math.trunc)
-
-    __trunc__ = __index__ = __int__
-
-    def __floor__(self) -> int:
-        return whole(self, math.floor)
-
-    def __ceil__(self) -> int:
-        return whole(self, math.ceil)
+    def _whole(self, way: Callable[[Any], int]) -> int:
+        return whole(self, way)
 
 
 # --- how numbers are made ------------------------------------------------------------------------
@@ -189,7 +177,7 @@ def pole(value: float) -> Enclosure:
 
 
 def is_pole(x: Enclosure) -> bool:
-    """Whether a number is an infinity that was computed."""
+    """See ``number.is_pole``."""
     return x.grain is None and x.error == 0 and type(x.value) is float and math.isinf(x.value)
 
 
@@ -310,9 +298,8 @@ def _short_sum(value: Value, error: Value, mass: Value, terms: int, units: int) 
     """See ``number``: ``mass`` is of the terms before they are rounded."""
     now = NOW.precision
     near = value if type(value) is float else cut(value, False)
-    error = Fraction(error) + abs(Fraction(value) - Fraction(near))
     off = units * Fraction(now.unit) * mass * (1 + units * Fraction(now.unit))
-    total = error + off
+    total = error + abs(Fraction(value) - Fraction(near)) + off
     if abs(near) - total < 2 * now.smallest:
         total += (terms + 1) * 2 * Fraction(now.smallest)
     if not mass + total <= now.largest:
@@ -341,10 +328,9 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     mass, size = Fraction(a.mass) / abs(Fraction(b.value)), size_of(value)
     if a.grain is not None and b.grain is not None and abs(math.frexp(b.value)[0]) == 0.5:
-        shift = lowest_bit(b.value)
-        assert shift is not None
-        if fits(mass, a.grain - shift):
-            return Enclosure(value, 0, mass, gathered(a.terms, value), a.grain - shift)
+        grain = a.grain - math.frexp(b.value)[1] + 1
+        if fits(mass, grain):
+            return Enclosure(value, 0, mass, gathered(a.terms, value), grain)
     off = a.split()
     if off == INFINITE:
         return free(value)
@@ -402,9 +388,7 @@ def power(base: Any, exponent: Any) -> Enclosure:
         return exactly(near) if math.isnan(near) else pole(near)
     if not certain and (not base.value > base.bound() or exponent.bound() == math.inf or not math.isfinite(near)):
         return free(near)
-    corners = {
-        plain(math.pow, x, y) for x in _hull(base) for y in _hull(exponent)
-    }
+    corners = {plain(math.pow, x, y) for x in _hull(base) for y in _hull(exponent)}
     if not all(map(math.isfinite, corners)):
         return free(near)
     off = max(abs(Fraction(corner) - Fraction(near)) + abs(Fraction(corner)) * SLACK for corner in corners)

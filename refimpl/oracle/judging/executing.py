@@ -52,7 +52,7 @@ def _is_output(made: list[Node], number: int, output: int) -> bool:
 def _node(fields: dict[str, Any], made: list[Node]) -> Node | None:
     name, attrs, inputs = fields["name"], fields.get("attrs") or {}, fields.get("inputs") or []
     text = "".join((name, *attrs, *attrs.values()))
-    if len(text) > LONGEST or not text.isprintable() or not all([_is_output(made, *entry) for entry in inputs]):
+    if len(text) > LONGEST or not text.isprintable() or not all(_is_output(made, *entry) for entry in inputs):
         return None
     if fields["op"] == "null":
         return None if inputs else Node(None, name, dict(attrs))
