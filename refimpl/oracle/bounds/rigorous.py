@@ -329,7 +329,7 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
     mass, size = Fraction(a.mass) / abs(Fraction(b.value)), size_of(value)
     if a.grain is not None and b.grain is not None and abs(math.frexp(b.value)[0]) == 0.5:
         grain = a.grain - math.frexp(b.value)[1] + 1
-        if fits(mass, grain):
+        if fits(mass, grain):  # type: ignore[arg-type]  # of either arithmetic
             return Enclosure(value, 0, mass, gathered(a.terms, value), grain)
     off = a.split()
     if off == INFINITE:

@@ -63,7 +63,10 @@ def _node(fields: dict[str, Any], made: list[Node]) -> Node | None:
     return node if len(node.signature.inputs) == len(inputs) else None
 
 
-class OneExecutor(Graph):
+_Graph: Any = Graph  # the programs' package has no annotations
+
+
+class OneExecutor(_Graph):
     """See the module's text."""
 
     wanted: Collection[str] | None = None
@@ -112,17 +115,18 @@ class OneExecutor(Graph):
         self.watch = None
         return ()
 
-    def forward(self, **fields: Any) -> Iterator[Any]:
+    def forward(self, train: bool = False, arrays: Any = None, keywords: bool = False) -> Iterator[Any]:
         """See ``interpreter``."""
-        return self._some(super().forward, fields)
+        return self._some(super().forward(train, arrays, keywords))
 
-    def backward(self, **fields: Any) -> Iterator[Any]:
+    def backward(self, heads: Any = None, train: bool = True) -> Iterator[Any]:
         """See ``interpreter``."""
-        return self._some(super().backward, fields)
+        return self._some(super().backward(heads, train))
 
-    def _some(self, run: Any, fields: dict[str, Any]) -> Iterator[Any]:
+    def _some(self, seen: Iterator[Any]) -> Iterator[Any]:
+        """What a pass lets one see; it runs while that is asked for."""
         if self.wanted is None:
-            yield from run(**fields)
+            yield from seen
             return
         program = self.executor.program
         steps = program.forward_steps, program.backward_steps
@@ -130,7 +134,7 @@ class OneExecutor(Graph):
             self.leading = program, steps_to(self.executor, self.wanted)
         program.forward_steps, program.backward_steps = self.leading[1]
         try:
-            yield from run(**fields)
+            yield from seen
         finally:
             program.forward_steps, program.backward_steps = steps
 
