@@ -36,4 +36,23 @@ def paused() -> Iterator[None]:
                 gc.enable()
 
 
-__all__ = ["paused"]
+class Seldom:
+    """Collects now and then within a pause, for work that goes on for long: young garbage often, all of it seldom.
+
+    A collector that was off before the pause stays off.
+    """
+
+    OFTEN, ALL = 64, 4096
+    """After so many pieces of work young garbage is collected, and all of it."""
+
+    def __init__(self) -> None:
+        self._pieces = 0
+
+    def done(self) -> None:
+        """A piece of work is done."""
+        self._pieces += 1
+        if _Pauses.was_on and self._pieces % self.OFTEN == 0:
+            gc.collect(2 if self._pieces % self.ALL == 0 else 1)
+
+
+__all__ = ["Seldom", "paused"]

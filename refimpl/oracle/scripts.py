@@ -14,6 +14,8 @@ from .programs.values import array_of
 
 LONGEST = 30
 """Lines that a script may have."""
+HIGHEST = 2
+"""The highest level of programs that have scripts: those above have no graph, or modules around it."""
 
 
 def script_of(program: Program, verdict: Verdict, title: str, library: str = "mxnet") -> str:
@@ -26,8 +28,11 @@ def script_of(program: Program, verdict: Verdict, title: str, library: str = "mx
         library: the module.
 
     Raises:
-        ValueError: the program has steps that scripts do not have, or the script would be longer than LONGEST lines.
+        ValueError: the program is of another level or has steps that scripts do not have, or the script would be
+            longer than LONGEST lines.
     """
+    if program["level"] > HIGHEST:
+        raise ValueError(f"a script has no programs of level {program['level']}")
     mismatch = verdict.mismatches[0]
     last = int(mismatch.name.partition("/")[0]) if mismatch.name else len(program["steps"]) - 1
     lines = [

@@ -14,6 +14,7 @@ replayed from Hypothesis's own database, so shapes, operators and values shrink 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, find, settings
@@ -29,6 +30,8 @@ from .judging.reference import Program
 from .numbering import DRAWERS
 from .programs.values import DTYPES, STYLES
 
+_between = lru_cache(maxsize=1024)(st.integers)  # to make a strategy takes longer than to draw from it
+
 
 class HypothesisDraw(Draw):
     """Choices of Hypothesis: each of several possibilities is one ``integers(low, high)``, so that records of others
@@ -40,7 +43,7 @@ class HypothesisDraw(Draw):
 
     def integer(self, low: int, high: int) -> int:
         """See :class:`Draw`."""
-        return low if low == high else self._draw(st.integers(low, high))
+        return low if low == high else self._draw(_between(low, high))
 
 
 class _Recorded(SeededDraw):

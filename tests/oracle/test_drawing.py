@@ -199,3 +199,10 @@ def test_functions_and_scripts_are_given_keywords_of_forward(keywords: bool) -> 
     script = script_of(program, Verdict("failed", [wrong]), "title")
     assert ("args['a'][:]" in script) is not keywords
     assert ("**{'a': nd(" in script) is keywords
+
+
+@pytest.mark.parametrize("level", range(3, 8))
+def test_a_program_above_level_2_has_no_script(level: int) -> None:
+    program = program_of(0, 0, Capabilities(level=level))
+    with pytest.raises(ValueError, match=f"no programs of level {level}"):
+        script_of(program, Verdict("failed", [Mismatch("1/weight:0", "value", "")]), "title")

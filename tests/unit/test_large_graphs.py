@@ -161,6 +161,23 @@ def test_the_collector_rests_while_something_is_bound_and_is_on_again_whatever_h
         gc.enable()
 
 
+def test_a_long_pause_collects_young_garbage_often_and_all_of_it_seldom(monkeypatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(gc, "collect", asked.append)
+    often, all_of_it = collection.Seldom.OFTEN, collection.Seldom.ALL
+    for was_on in (True, False):
+        seldom = collection.Seldom()
+        (gc.enable if was_on else gc.disable)()
+        try:
+            with collection.paused():
+                for _ in range(all_of_it):
+                    seldom.done()
+        finally:
+            gc.enable()
+        assert asked == ([1] * (all_of_it // often - 1) + [2]) * was_on
+        asked.clear()
+
+
 def test_the_last_thread_that_binds_turns_the_collector_on() -> None:
     inside, leave = threading.Event(), threading.Event()
 

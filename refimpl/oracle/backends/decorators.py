@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels.foundation import get
+from ...op_registry.signatures import parsed
 from ..drawing.graphs import Capabilities
 from ..judging.reference import Program, Trace
 from ..programs.values import array_of
@@ -78,7 +79,7 @@ def symbol_of(program: Program) -> Symbol:
         p = None
         if node["op"] != "null":
             op = get(node["op"])
-            p = op.parse(attrs)
+            p = parsed(op, attrs)
             if op.aux:
                 named = zip(op.input_names(p), inputs, strict=True)
                 states |= {nodes[entry[0]].name for name, entry in named if name in op.aux}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 
@@ -18,6 +20,34 @@ class Comparable:
 
     def __neg__(self) -> Any:
         raise TypeError(f"{type(self).__name__} has no negative")
+
+    def _floor(self) -> Any:
+        """The largest whole number that is not above this one."""
+        raise TypeError(f"{type(self).__name__} cannot be rounded down")
+
+    def __floordiv__(self, other: Any) -> Any:
+        return (self / other)._floor()
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return (other / self)._floor()
+
+    def __truediv__(self, other: Any) -> Any:
+        raise TypeError(f"{type(self).__name__} cannot be divided by {other!r}")
+
+    def _whole(self, way: Callable[[Any], int]) -> int:
+        """The number rounded to a whole one in one way, after noting whether its error leaves that open."""
+        raise TypeError(f"{type(self).__name__} cannot be rounded by {way.__name__}")
+
+    def __int__(self) -> int:
+        return int(self._whole(math.trunc))
+
+    __trunc__ = __index__ = __int__
+
+    def __floor__(self) -> int:
+        return int(self._whole(math.floor))
+
+    def __ceil__(self) -> int:
+        return int(self._whole(math.ceil))
 
     def __pos__(self) -> Any:
         return self

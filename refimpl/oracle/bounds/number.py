@@ -23,6 +23,8 @@ from .precision import DOUBLE, NOW, Precision
 EXPONENT_OF_ZERO = 4096
 INFINITE = math.inf
 SURELY_FINITE = 1e300
+SHORT = 1
+"""Additions of a short sum: the terms of its products may be added one by one to what a product is added to."""
 
 
 @lru_cache(maxsize=1 << 16)  # the same few quarters are read again and again
@@ -38,8 +40,8 @@ class Number(Comparable):
     """See the module's text.
 
     ``value`` is what double precision gives. ``error`` bounds what has been rounded so far, sums excepted; ``mass``
-    and ``terms`` are of the sum that is being gathered; ``grain`` is the exponent of the lowest bit of all its terms,
-    or None when the number is not exact.
+    and ``terms`` are of the sum that is being gathered: the magnitudes of its terms, and how often two are added;
+    ``grain`` is the exponent of the lowest bit of all its terms, or None when the number is not exact.
     """
 
     __slots__ = ("error", "grain", "mass", "terms", "value")
@@ -98,12 +100,13 @@ class Number(Comparable):
         a, b = self.value, other.value
         value = a * b
         if self.grain is not None and other.grain is not None:
-            grain = self.grain + other.grain
-            if fits(max(self.mass * abs(b), other.mass * abs(a)), grain):  # term by term
-                return Number(value, 0.0, abs(value), 0 if value else self.terms + other.terms, grain)
+            grain, mass = self.grain + other.grain, max(self.mass * abs(b), other.mass * abs(a))
+            if fits(mass, grain):  # term by term, and so are sums of these terms with others
+                return Number(value, 0.0, mass, gathered(max(self.terms, other.terms), value), grain)
         if value and -SURELY_FINITE < value < SURELY_FINITE:  # neither is 0, infinite, or not a number
-            error_a, error_b = self.split(), other.split()
-            return rounded(value, abs(a) * error_b + abs(b) * error_a + error_a * error_b)
+            if not (self.terms or other.terms):
+                return rounded(value, abs(a) * other.error + abs(b) * self.error + self.error * other.error)
+            return _inexact_product(self, other, value)
         error_a, error_b = self.bound(), other.bound()
         none_a, none_b = a == 0 == error_a and self.mass == 0, b == 0 == error_b and other.mass == 0
         if (none_a and abs(b) + error_b < INFINITE) or (none_b and abs(a) + error_a < INFINITE):
@@ -114,8 +117,7 @@ class Number(Comparable):
                 certain = certain and not (math.isnan(value) or self.terms or other.terms)
                 return pole(value) if certain else free(value)
             return exactly(value) if certain or (math.isnan(value) and error_a + error_b == 0) else free(value)
-        error_a, error_b = self.split(), other.split()
-        return rounded(value, abs(a) * error_b + abs(b) * error_a + error_a * error_b)
+        return _inexact_product(self, other, value)
 
     __rmul__ = __mul__
 
@@ -136,11 +138,8 @@ class Number(Comparable):
     def __rpow__(self, base: Any) -> Number:
         return power(number(base), self)
 
-    def __floordiv__(self, other: Any) -> Number:
-        return floor(self / other)
-
-    def __rfloordiv__(self, other: Any) -> Number:
-        return floor(number(other) / self)
+    def _floor(self) -> Number:
+        return floor(self)
 
     def __mod__(self, other: Any) -> Number:
         return _remainder(self, number(other))
@@ -165,16 +164,8 @@ class Number(Comparable):
             return -INFINITE * NOW.lean if NOW.lean else other
         return other
 
-    def __int__(self) -> int:
-        return int(_whole(self, math.trunc))
-
-    __trunc__ = __index__ = __int__
-
-    def __floor__(self) -> int:
-        return int(_whole(self, math.floor))
-
-    def __ceil__(self) -> int:
-        return int(_whole(self, math.ceil))
+    def _whole(self, way: Callable[[float], int]) -> int:
+        return _whole(self, way)
 
 
 @decides("oracle/exact")
@@ -209,6 +200,33 @@ def _sum(a: Number, b: Number, value: float) -> Number:
     return Number(value, a.error + b.error, mass, a.terms + b.terms + 1, None)
 
 
+@decides("oracle/sum-order")
+def gathered(terms: int, value: Any) -> int:
+    """How many additions are still open in a product of a sum of so many; of a zero some are, for its sign is open."""
+    return terms if terms <= SHORT or not value else 0
+
+
+def _inexact_product(a: Number, b: Number, value: float) -> Number:
+    """The product of two finite numbers that is rounded: of both themselves, or of one with each term of the other."""
+    x, y, terms = abs(a.value), abs(b.value), a.terms + b.terms
+    error_a, error_b = a.split(), b.split()
+    if 0 < terms <= SHORT:
+        error = x * b.error + y * a.error + error_a * error_b
+        return _short_sum(value, error, max(a.mass * y, b.mass * x), terms, 1)
+    return rounded(value, x * error_b + y * error_a + error_a * error_b)
+
+
+def _short_sum(value: float, error: float, mass: float, terms: int, units: float) -> Number:
+    """A sum of few terms that were rounded to ``units`` units each, and put wrong by ``error`` together before."""
+    now = NOW.precision
+    if not mass + error <= now.largest:
+        return free(value)
+    total = error * (1 + 4 * now.unit) + units * now.unit * (mass + error)
+    if abs(value) - total < now.smallest:
+        total += (terms + 1) * now.smallest
+    return Number(value, total, mass, terms, None)
+
+
 def _extreme(value: float, *inputs: Number) -> Number:
     """A result near or beyond the largest number: certain where an operand was infinite or not a number already."""
     poles = [x for x in inputs if is_pole(x)]
@@ -238,14 +256,16 @@ def _quotient(a: Number, b: Number) -> Number:
     if a.grain is not None and a.value == 0 == a.mass and below + error < INFINITE:
         return Number(value, 0.0, 0.0, a.terms, EXPONENT_OF_ZERO)
     if a.grain is not None and b.grain is not None and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
-        grain = lowest_bit(value)
-        if fits(abs(value), grain):
-            return Number(value, 0.0, abs(value), 0, grain)
+        grain, mass = a.grain - lowest_bit(b.value), a.mass / below
+        if fits(mass, grain):
+            return Number(value, 0.0, mass, gathered(a.terms, value), grain)
     if math.isinf(b.value) or not math.isfinite(a.value):
         if is_pole(a) or (is_pole(b) and not math.isfinite(a.value)):
             return free(value) if math.isnan(value) or b.terms else pole(value)
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
     # one more unit, because a product with the reciprocal is as good
+    if 0 < a.terms <= SHORT:
+        return _short_sum(value, (a.error + abs(value) * error) / (below - error), a.mass / (below - error), a.terms, 2)
     return rounded(value, (a.split() + abs(value) * error) / (below - error), units=2)
 
 

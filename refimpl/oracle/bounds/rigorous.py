@@ -14,7 +14,7 @@ from typing import Any
 
 from .comparable import Comparable
 from .ieee import plain
-from .number import EXPONENT_OF_ZERO, INFINITE, fits
+from .number import EXPONENT_OF_ZERO, INFINITE, SHORT, fits, gathered
 from .precision import NOW, Precision
 from .rationals import (
     Value,
@@ -81,9 +81,8 @@ class Enclosure(Comparable):
         """How far this may be off as a factor; see ``Number.split``."""
         if not self.terms or self.error == INFINITE:
             return self.bound()
-        unit, least = Fraction(NOW.precision.unit), Fraction(NOW.precision.smallest)
-        mass = Fraction(self.mass)
-        return up(self.error + (self.terms + 1) * (unit * mass * (1 + (self.terms + 2) * unit) + 2 * least))
+        count, unit, least = self.terms + 1, Fraction(NOW.precision.unit), Fraction(NOW.precision.smallest)
+        return up(self.error + count * (unit * Fraction(self.mass) * (1 + (count + 1) * unit) + 2 * least))
 
     def pair(self) -> tuple[float, float]:
         """The value in double precision, and a bound of the distance from that."""
@@ -133,11 +132,8 @@ class Enclosure(Comparable):
     def __rpow__(self, base: Any) -> Enclosure:
         return power(base, self)
 
-    def __floordiv__(self, other: Any) -> Enclosure:
-        return floor(self / other)
-
-    def __rfloordiv__(self, other: Any) -> Enclosure:
-        return floor(number(other) / self)
+    def _floor(self) -> Enclosure:
+        return floor(self)
 
     def __mod__(self, other: Any) -> Enclosure:
         return _remainder(self, number(other))
@@ -156,16 +152,8 @@ class Enclosure(Comparable):
                 return -INFINITE * NOW.lean if NOW.lean else other.value
         return other.value
 
-    def __int__(self) -> int:
-        return whole(self, math.trunc)
-
-    __trunc__ = __index__ = __int__
-
-    def __floor__(self) -> int:
-        return whole(self, math.floor)
-
-    def __ceil__(self) -> int:
-        return whole(self, math.ceil)
+    def _whole(self, way: Callable[[Any], int]) -> int:
+        return whole(self, way)
 
 
 # --- how numbers are made ------------------------------------------------------------------------
@@ -189,7 +177,7 @@ def pole(value: float) -> Enclosure:
 
 
 def is_pole(x: Enclosure) -> bool:
-    """Whether a number is an infinity that was computed."""
+    """See ``number.is_pole``."""
     return x.grain is None and x.error == 0 and type(x.value) is float and math.isinf(x.value)
 
 
@@ -280,18 +268,12 @@ def _sum(a: Enclosure, b: Enclosure) -> Enclosure:
     return Enclosure(value, up(a.error + b.error), up(mass), terms, None)
 
 
-def _product_fits(a: Enclosure, b: Enclosure) -> bool:
-    if a.grain is None or b.grain is None or not (finite(a.value) and finite(b.value)):
-        return False
-    return fits(max(a.mass * abs(b.value), b.mass * abs(a.value)), a.grain + b.grain)  # term by term
-
-
 def _product(a: Enclosure, b: Enclosure) -> Enclosure:
     value = times(a.value, b.value)
-    if _product_fits(a, b):
-        assert a.grain is not None
-        assert b.grain is not None
-        return Enclosure(value, 0, size_of(value), 0 if value else a.terms + b.terms, a.grain + b.grain)
+    if a.grain is not None and b.grain is not None and finite(a.value) and finite(b.value):
+        grain, mass = a.grain + b.grain, max(a.mass * size_of(b.value), b.mass * size_of(a.value))
+        if fits(mass, grain):  # as in Number
+            return Enclosure(value, 0, mass, gathered(max(a.terms, b.terms), value), grain)
     for zero, other in ((a, b), (b, a)):
         if zero.value == 0 == zero.bound() and zero.mass == 0 and finite(other.value) and other.bound() < INFINITE:
             return Enclosure(value, 0, Fraction(0), 1, EXPONENT_OF_ZERO)  # the sign of either may be open
@@ -304,8 +286,25 @@ def _product(a: Enclosure, b: Enclosure) -> Enclosure:
     error_a, error_b = a.split(), b.split()
     if INFINITE in (error_a, error_b):
         return free(value)
-    x, y = abs(Fraction(a.value)), abs(Fraction(b.value))
+    x, y, terms = size_of(a.value), size_of(b.value), a.terms + b.terms
+    if 0 < terms <= SHORT:
+        flushed = (x * b.terms + y * a.terms) * 2 * Fraction(NOW.precision.smallest)  # in what is not taken apart
+        mass = max(Fraction(a.mass) * (y + error_b), Fraction(b.mass) * (x + error_a))
+        return _short_sum(value, x * b.error + y * a.error + error_a * error_b + flushed, mass, terms, 1)
     return rounded(value, up(x * error_b + y * error_a + error_a * error_b))
+
+
+def _short_sum(value: Value, error: Value, mass: Value, terms: int, units: int) -> Enclosure:
+    """See ``number``: ``mass`` is of the terms before they are rounded."""
+    now = NOW.precision
+    near = value if type(value) is float else cut(value, False)
+    off = units * Fraction(now.unit) * mass * (1 + units * Fraction(now.unit))
+    total = error + abs(Fraction(value) - Fraction(near)) + off
+    if abs(near) - total < 2 * now.smallest:
+        total += (terms + 1) * 2 * Fraction(now.smallest)
+    if not mass + total <= now.largest:
+        return free(value)
+    return Enclosure(near or 0.0, up(total), up(mass + off), terms, None)
 
 
 def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
@@ -327,15 +326,18 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
         if is_pole(a) or (is_pole(b) and not finite(a.value)):
             return free(value) if math.isnan(value) or b.terms else pole(value)
         return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
-    grain = lowest_bit(value)
-    halved = a.grain is not None and b.grain is not None and abs(math.frexp(b.value)[0]) == 0.5
-    if halved and grain is not None and fits(abs(value), grain):
-        return Enclosure(value, 0, size_of(value), 0, grain)
+    mass, size = Fraction(a.mass) / abs(Fraction(b.value)), size_of(value)
+    if a.grain is not None and b.grain is not None and abs(math.frexp(b.value)[0]) == 0.5:
+        grain = a.grain - math.frexp(b.value)[1] + 1
+        if fits(mass, grain):  # type: ignore[arg-type]  # of either arithmetic
+            return Enclosure(value, 0, mass, gathered(a.terms, value), grain)
     off = a.split()
     if off == INFINITE:
         return free(value)
-    size = abs(Fraction(value))
     # one more unit, because a product with the reciprocal is as good
+    if 0 < a.terms <= SHORT:
+        near = abs(b.value) - error
+        return _short_sum(value, (a.error + size * error) / near, Fraction(a.mass) / near, a.terms, 2)
     return rounded(value, up((off + size * error) / (abs(b.value) - error)), units=2)
 
 
@@ -386,9 +388,7 @@ def power(base: Any, exponent: Any) -> Enclosure:
         return exactly(near) if math.isnan(near) else pole(near)
     if not certain and (not base.value > base.bound() or exponent.bound() == math.inf or not math.isfinite(near)):
         return free(near)
-    corners = {
-        plain(math.pow, x, y) for x in _hull(base) for y in _hull(exponent)
-    }
+    corners = {plain(math.pow, x, y) for x in _hull(base) for y in _hull(exponent)}
     if not all(map(math.isfinite, corners)):
         return free(near)
     off = max(abs(Fraction(corner) - Fraction(near)) + abs(Fraction(corner)) * SLACK for corner in corners)

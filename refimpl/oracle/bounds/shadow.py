@@ -97,13 +97,18 @@ class Shadow:
 
     def numbers(self, flat: np.ndarray) -> list[Any]:
         """The numbers behind an array of a floating dtype, those of its elements that hold what was kept."""
-        addresses, found = self._addresses(flat), []
-        for known, stored in zip(map(self._numbers.get, addresses), flat.tolist(), strict=True):
-            if known is not None and (known[1] == stored or (math.isnan(stored) and math.isnan(known[1]))):
-                found.append(known[0])
-            else:
-                found.append(self.constant(stored))
-        return found
+        constants = {} if self._left else self._constants
+        kept = zip(map(self._numbers.get, self._addresses(flat)), flat.tolist(), strict=True)
+        return [
+            known[0] if known is not None and known[1] == stored
+            else constants[stored] if stored in constants else self._number(known, stored) for known, stored in kept
+        ]
+
+    def _number(self, known: tuple[Any, float] | None, stored: float) -> Any:
+        """The number of an element that holds ``stored``, which is no constant that was met, or NaN."""
+        if known is not None and math.isnan(stored) and math.isnan(known[1]):
+            return known[0]
+        return self.constant(stored)
 
     def fitted(self, value: Any, precision: Precision) -> Any:
         """What an array of a precision holds when a loop writes ``value`` to it."""

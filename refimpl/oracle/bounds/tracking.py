@@ -161,7 +161,10 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
                 if isinstance(argument, np.ndarray):
                     given.append(as_array(argument, *how))
                 elif kind is not None:
-                    given.append(kind(*[field(kind, *pair) for pair in zip(kind._fields, argument, strict=True)]))
+                    given.append(kind(*[
+                        value if type(value) is int else field(kind, name, value)
+                        for name, value in zip(kind._fields, argument, strict=True)
+                    ]))
                 else:
                     given.append(scalar(argument))
             others = loop.others(given)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels.foundation import Case, Op
+from ...op_registry.signatures import parsed
 from .draws import Draw, Shape
 
 
@@ -55,7 +56,7 @@ def drawn_call(op: Op, draw: Draw, dtype: Any = "float32", *, corners: bool = Fa
     listed = case.shapes.get("args") if op.variadic else None
     if listed is not None:
         params.setdefault(op.variadic, len(listed))
-    p = op.parse(params)
+    p = parsed(op, params)
     names = op.input_names(p)
     given = list(listed) if listed is not None else [case.shapes.get(n) for n in names]
     shapes, outs = op.infer(p, given, [None] * len(op.output_names(p)))

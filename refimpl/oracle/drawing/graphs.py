@@ -17,6 +17,7 @@ import numpy as np
 from ...kernels.foundation import Op, distinct, get, known
 from ...kernels.foundation.loops import zero  # noqa: F401  # loads every page
 from ...kernels.foundation.refusal import MXNetError
+from ...op_registry.signatures import parsed
 from ...symbol.calls import attribute_text
 from .calls import drawn_call
 from .draws import Draw, Shape
@@ -207,7 +208,7 @@ class Graph:
     def apply(self, name: str, inputs: Sequence[Entry], params: dict[str, Any]) -> list[Entry]:
         """Add an operator; returns its visible outputs."""
         op = get(name)
-        p = op.parse(params)
+        p = parsed(op, params)
         outs = [None] * len(op.output_names(p))
         _, shapes = op.infer(p, [e.shape for e in inputs], list(outs))
         _, types = op.infer_type(p, [e.dtype for e in inputs], list(outs))

@@ -184,7 +184,11 @@ def _compared(truth: Truth, ours: Trace, theirs: Trace, *, same_numbers: bool, i
 
 
 def _are_equal(one: np.ndarray, other: np.ndarray | None) -> bool:
-    return other is not None and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    if other is None:
+        return False
+    if one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes():
+        return True  # five times as quick to tell, and mostly so
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
 
 
 def compare_within(

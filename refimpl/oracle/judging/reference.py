@@ -24,6 +24,7 @@ from ...kernels.shared.winograd import winograd
 from ..bounds import RIGOROUS, rigorous, tracking
 from ..programs import interpreter
 from ..programs.program import operators
+from .executing import REFERENCE, OneExecutor
 from .metric_values import metric_bounds
 
 Program = dict[str, Any]
@@ -60,7 +61,7 @@ class Truth:
             interpreter.Refused: this implementation refuses a step.
         """
         with plain_kernels(), winograd(on=False):
-            self._session = interpreter.begun(refimpl, self.program)
+            self._session = interpreter.begun(refimpl, self.program, sessions=REFERENCE)
             return interpreter.followed(self._session)
 
     @cached_property
@@ -85,17 +86,21 @@ class Truth:
         if "expected" in self.__dict__ or self.program["level"] > 2 or not self._leaves_arrays_alone():
             return self.expected
         with tracking() as shadow:
-            return self._followed(shadow.of, interpreter.needed_steps(self.program, names))
+            return self._followed(shadow.of, names)
 
     def _leaves_arrays_alone(self) -> bool:
         """Whether no operator changes its inputs or draws numbers, so that a step counts by what it lets see only."""
         ops = [get(name) for name in set(operators(self.program))]
         return not any(op.mutates or op.random for op in ops)
 
-    def _followed(self, look: Callable[[Any], Any], needed: Collection[int] | None = None) -> dict[str, Expected]:
-        session = self._session
+    def _followed(self, look: Callable[[Any], Any], names: Collection[str] | None = None) -> dict[str, Expected]:
+        session, needed = self._session, None
         if session is None or not session.again(look):
-            session, needed = interpreter.begun(refimpl, self.program, look), None
+            session = interpreter.begun(refimpl, self.program, look, REFERENCE)
+        elif names is not None:
+            needed = interpreter.needed_steps(self.program, names)
+            assert isinstance(session, OneExecutor)
+            session.only(names)
         return {name: Expected(*pair) for name, pair in interpreter.followed(session, needed).items()}
 
 

@@ -62,10 +62,10 @@ def run(mx, program, look=elements):
     return followed(begun(mx, program, look))
 
 
-def begun(mx, program, look=elements):
-    """A session, which :func:`followed` lets run; the arguments are those of :func:`run`."""
+def begun(mx, program, look=elements, sessions=None):
+    """A session, which :func:`followed` lets run; the arguments are those of :func:`run`, and maybe other sessions."""
     try:
-        return SESSIONS[program["level"]](mx, program, look)
+        return (sessions or SESSIONS)[program["level"]](mx, program, look)
     except Exception as error:
         raise Refused("%s: %s" % (type(error).__name__, error)) from error
 
@@ -89,9 +89,11 @@ def followed(session, needed=None):
             if needed is not None and number not in needed:
                 continue
             fields = {key: value for key, value in step.items() if key not in ("do", "attempt")}
+            session.number = number
             try:
                 for name, value in getattr(session, step["do"])(**fields):
-                    trace["%d/%s" % (number, name)] = value
+                    if value is not None:
+                        trace["%d/%s" % (number, name)] = value
             except Exception as error:
                 session.failed = True
                 if not step.get("attempt"):
@@ -108,7 +110,7 @@ class Graph(Session):
 
     def __init__(self, mx, program, look):
         super(Graph, self).__init__(mx, program, look)
-        self.symbol = mx.sym.load_json(symbol_json(program))
+        self.symbol = self.load()
         self.names = self.symbol.list_arguments()
         self.names_of_states = self.symbol.list_auxiliary_states()
         self.first = self.kept = None
@@ -119,6 +121,15 @@ class Graph(Session):
         self.executor = None
         self.watch = None
         self.noted = []
+
+    def load(self):
+        """The graph as a symbol."""
+        return self.mx.sym.load_json(symbol_json(self.program))
+
+    def seen_of(self, name, array):
+        """What the trace keeps of an array under a name; None for nothing."""
+        del name
+        return self.seen(array)
 
     def again(self, look):
         """See ``Session.again``."""
@@ -185,7 +196,7 @@ class Graph(Session):
                 self.arguments[name][:] = array
         self._begin()
         outputs = self.executor.forward(is_train=train, **(given if keywords else {}))
-        yield from [("output%d" % i, self.seen(out)) for i, out in enumerate(outputs)]
+        yield from self._named("output%d", enumerate(outputs))
         yield from self._states()
         yield from self._end()
 
@@ -205,7 +216,10 @@ class Graph(Session):
 
     def outputs(self):
         """See the module's text."""
-        return [("output%d" % i, self.seen(out)) for i, out in enumerate(self.executor.outputs)]
+        return self._named("output%d", enumerate(self.executor.outputs))
+
+    def _named(self, form, arrays):
+        return [(form % key, self.seen_of(form % key, array)) for key, array in arrays]
 
     def backward(self, heads=None, train=True):
         """See the module's text."""
@@ -213,8 +227,8 @@ class Graph(Session):
         self._begin()
         self.executor.backward(given, is_train=train)
         self.mx.nd.waitall()
-        for name in self.gradients:
-            yield "gradient:" + name, self.seen(self.executor.grad_dict[name])
+        arrays = self.executor.grad_dict
+        yield from self._named("gradient:%s", [(name, arrays[name]) for name in self.gradients])
         yield from self._states()
         yield from self._end()
 
@@ -234,12 +248,14 @@ class Graph(Session):
 
     def read(self):
         """See the module's text."""
-        for name in self.names:
-            yield "argument:" + name, self.seen(self.executor.arg_dict[name])
+        arrays = self.executor.arg_dict
+        return self._named("argument:%s", [(name, arrays[name]) for name in self.names])
 
     def _states(self):
-        for name in self.names_of_states:
-            yield "state:" + name, self.seen(self.executor.aux_dict[name])
+        if not self.names_of_states:
+            return []
+        arrays = self.executor.aux_dict
+        return self._named("state:%s", [(name, arrays[name]) for name in self.names_of_states])
 
 
 SESSIONS = {1: Graph, 2: Graph, 3: Modules, 4: Buckets, 5: Optimizers, 6: Stores}

@@ -19,6 +19,7 @@ class Session:
     def __init__(self, mx, program, look):
         self.mx, self.program, self.look = mx, program, look
         self.failed = False  # whether a step was refused
+        self.number = 0  # of the step that runs
         self._folder = None
 
     def again(self, look):
