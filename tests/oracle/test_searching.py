@@ -6,9 +6,9 @@ import pytest
 
 from refimpl.oracle import Capabilities, Exclusions, judge, name_of, program_of, search
 from refimpl.oracle.backends import Crashed, Reference
+from refimpl.oracle.excluding import exclusion_of, needless, without
 from refimpl.oracle.numbering import DRAWERS
 from refimpl.oracle.programs.program import check_program, operators
-from refimpl.oracle.searching import without
 
 from .planted import planted, sound, three_bugs
 
@@ -83,7 +83,8 @@ def test_three_planted_bugs_are_named_and_shrunk() -> None:
 def test_a_crowd_of_readers_is_one_cause() -> None:
     result = search(planted("crowd"), seed=0, programs=100, most=1)
     assert [(found.cause.operator, found.cause.consumers) for found in result.found] == [("any operator", "many")]
-    assert without(Exclusions(), result.found[0]).many_readers
+    found = result.found[0]
+    assert without(Exclusions(), found.cause, found.program).many_readers
 
 
 def test_one_wrong_digit_in_ten_thousand_is_seen() -> None:
