@@ -65,8 +65,10 @@ def exclusion_of(
     return {"operator": operator, "requirement": cause.requirement.split()[-1]}
 
 
-def _gradient(cause: Cause) -> str:
-    """The trait of the gradient that is wrong."""
+def _gradient(cause: Cause) -> str | None:
+    """The trait of the gradient that is wrong: empty where an output is, None where a gradient may have been at work."""
+    if cause.place in ("refused", "crashed"):
+        return None
     if cause.place != "gradient":
         return ""
     asked = cause.requirement.split()[0]

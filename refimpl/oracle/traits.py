@@ -186,12 +186,14 @@ def matched(patterns: Iterable[Pattern], program: Program) -> bool:
     return any(pattern <= traits for pattern in patterns)
 
 
-def pattern_of(program: Program, gradient: str = "", needless: Sequence[str] = (), *, fine: bool = True) -> Pattern:
+def pattern_of(
+    program: Program, gradient: str | None = None, needless: Sequence[str] = (), *, fine: bool = True
+) -> Pattern:
     """What programs have that show the same as a shrunk one.
 
     Args:
         program: the shrunk program.
-        gradient: the trait of the gradient that is wrong; empty where something else is, or nobody knows which.
+        gradient: the trait of the gradient that is wrong, empty where none is; None keeps all that are asked for.
         needless: traits without which the program's neighbours fail as well.
         fine: whether to keep words of operators, styles, and orders of steps.
     """
@@ -203,10 +205,8 @@ def pattern_of(program: Program, gradient: str = "", needless: Sequence[str] = (
     traits -= types - ({each for each in types if each.startswith("float")} or types)
     traits -= {"share", "monitor", "reshape", *needless}
     asked = {trait for trait in traits if trait.startswith("gradient of ")}
-    if gradient in asked:
-        traits = traits - asked | {gradient}
-    elif not any(step["do"] == "backward" for step in program["steps"]):
-        traits -= asked
+    if gradient is not None and gradient in ("", *asked):
+        traits = traits - asked | ({gradient} - {""})
     if not fine:
-        traits &= names | types | {gradient}
+        traits &= names | types | asked
     return frozenset(traits)
