@@ -143,7 +143,8 @@ def _of_step(step: dict[str, Any]) -> Iterator[str]:
         if field in USUAL:
             continue
         if isinstance(value, (bool, str)) or value is None:
-            yield f"{do} {field}={value}"
+            if (field, value) != ("optimizer", "sgd"):  # what any other is shrunk to, where any will do
+                yield f"{do} {field}={value}"
         elif isinstance(value, int):
             if value > 1:
                 yield f"{do} {field}"
