@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .drawing.graphs import Exclusions, of_type
-from .explaining.causes import ANY, Cause, cause_of
+from .explaining.causes import ADDING, ANY, Cause, cause_of
 from .explaining.neighbours import Neighbour
 from .judging.comparing import Verdict
 from .judging.reference import Program
@@ -50,7 +50,8 @@ def exclusion_of(
         return {"many_readers": True}
     names = sorted(set(operators(program)))
     if program["level"] > 2 or (names and times < 2 * FINE):
-        found = pattern_of(program, _gradient(cause), needless(shown), fine=times < FINE)
+        fine = times < FINE and cause.look not in ADDING
+        found = pattern_of(program, _gradient(cause), needless(shown), fine=fine)
         return {"pattern": sorted(found)} if program["level"] < 7 else {}
     if "repeated" in cause.requirement:
         return {"requirement": "repeated"}
@@ -66,13 +67,16 @@ def exclusion_of(
 
 
 def _gradient(cause: Cause) -> str | None:
-    """The trait of the gradient that is wrong: empty where an output is, None where a gradient may have been at work."""
+    """The trait of the gradient that is wrong: empty where an output is, None where a gradient may have been at work.
+
+    What is done with a gradient's memory does not depend on which input it is.
+    """
     if cause.place in ("refused", "crashed"):
         return None
     if cause.place != "gradient":
         return ""
     asked = cause.requirement.split()[0]
-    known = cause.input.isdigit() and "+" not in cause.operator
+    known = cause.input.isdigit() and "+" not in cause.operator and cause.look not in ADDING
     return f"gradient of {cause.operator.split('+')[0]}{f' {cause.input}' if known else ''} with {asked}"
 
 
