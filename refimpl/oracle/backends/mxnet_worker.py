@@ -4,6 +4,7 @@
 """
 
 import ctypes
+import os
 import sys
 from pathlib import Path
 
@@ -29,4 +30,4 @@ if __name__ == "__main__":
     from programs import interpreter
     from programs.messages import serve
 
-    serve(start)
+    serve(start, forks=hasattr(os, "fork"))  # importing MXNet takes seconds, a copy none
