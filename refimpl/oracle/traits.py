@@ -125,8 +125,11 @@ def _of_steps(program: Program) -> Iterator[str]:
     if program["level"] <= 2:
         yield from {step["do"] for step in steps} & {"share", "reshape", "monitor"}
         return
+    updates = False
     for step in steps:
-        yield from _of_step(step)
+        updates |= step["do"] in ("updater", "optimizer")
+        sums = program["level"] == 6 and step["do"] in ("push", "pushpull") and not updates
+        yield from _of_step(step, f"{step['do']} without updater" if sums else step["do"])
     order = dict.fromkeys(step["do"] for step in steps if step["do"] not in SEEN)
     last = {step["do"]: number for number, step in enumerate(steps)}
     first = {step["do"]: number for number, step in reversed(list(enumerate(steps)))}
@@ -136,8 +139,7 @@ def _of_steps(program: Program) -> Iterator[str]:
             yield f"{other} before {one}"
 
 
-def _of_step(step: dict[str, Any]) -> Iterator[str]:
-    do = step["do"]
+def _of_step(step: dict[str, Any], do: str) -> Iterator[str]:
     yield do
     for field, value in (*step.items(), *(step.get("parameters") or {}).items(), *(step.get("schedule") or {}).items()):
         if field in USUAL:

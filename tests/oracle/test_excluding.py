@@ -94,9 +94,10 @@ def test_steps_of_modules_optimizers_and_stores_have_traits() -> None:
         {"do": "push", "keys": 3, "values": [spec], "attempt": True},
     ]}
     assert traits_of(store) == {
-        "create", "create kind=local", "push", "push several", "push one twice", "push float32[2]",
-        "push several arrays", "push attempt=True",
+        "create", "create kind=local", *(f"push without updater{each}" for each in (
+            "", " several", " one twice", " float32[2]", " several arrays", " attempt=True")),
     }
+    assert "push float32[2]" in traits_of({**store, "steps": [{"do": "updater"}, *store["steps"]]})
 
 
 def test_programs_with_a_pattern_are_drawn_anew() -> None:
