@@ -33,7 +33,7 @@ TYPES = ("float16", "float32", "float64", "uint8", "int8", "int32", "int64")
 STYLES = ("special", "wide")
 """Styles of values that are traits."""
 USUAL = frozenset({
-    "do", "data", "labels", "given", "batch", "epochs", "seed", "keys", "key", "shapes", "shape", "values", "ids",
+    "do", "attempt", "data", "labels", "given", "batch", "epochs", "seed", "keys", "key", "shapes", "shape", "values", "ids",
     "rows", "default", "threshold", "file", "indices", "gradients", "numbers", "value", "frequency",
     "learning_rate", "rescale_grad", "rest",
 })
@@ -140,6 +140,8 @@ def _of_steps(program: Program) -> Iterator[str]:
 
 
 def _of_step(step: dict[str, Any], do: str) -> Iterator[str]:
+    if step.get("attempt"):
+        do = f"refused {do}"
     yield do
     for field, value in (*step.items(), *(step.get("parameters") or {}).items(), *(step.get("schedule") or {}).items()):
         if field in USUAL:

@@ -95,7 +95,8 @@ def test_steps_of_modules_optimizers_and_stores_have_traits() -> None:
     ]}
     assert traits_of(store) == {
         "create", "create kind=local", *(f"push without updater{each}" for each in (
-            "", " several", " one twice", " float32[2]", " several arrays", " attempt=True")),
+            "", " several", " one twice", " float32[2]", " several arrays")),
+        "refused push without updater", "refused push without updater float32[2]",
     }
     assert "push float32[2]" in traits_of({**store, "steps": [{"do": "updater"}, *store["steps"]]})
 
