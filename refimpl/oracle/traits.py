@@ -38,6 +38,7 @@ USUAL = frozenset({
     "learning_rate", "rescale_grad", "rest",
 })
 """Fields of steps that say nothing by themselves."""
+NO_WORDS = ("True", "False", "None")
 SEEN = frozenset({"pull", "get_params", "read", "bind", "create", "init_params", "init", "barrier"})
 """Steps whose place among the others is no trait."""
 
@@ -97,18 +98,20 @@ def _is_beyond(spec: dict[str, Any]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def words_of(name: str, attrs: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    """Which parameters of a call are words or flags, and not at their default: ``attr=value``.
+def words_of(name: str, attrs: tuple[tuple[str, str], ...], *, usual: bool = True) -> tuple[str, ...]:
+    """Words among the parameters of a call, and flags that are not at their default: ``attr=value``.
 
     Args:
         name: of the operator.
         attrs: its attributes, as text.
+        usual: whether to tell words that are the default too.
     """
-    defaults = get(name).params._field_defaults
+    defaults = {attr: attribute_text(value) for attr, value in get(name).params._field_defaults.items()}
+    words = {attr: value for attr, value in defaults.items() if value[:1].isalpha() and value not in NO_WORDS}
+    words.update((attr, value) for attr, value in attrs if value[:1].isalpha() and not attr.startswith("__"))
     return tuple(
-        f"{attr}={value}" for attr, value in attrs
-        if value[:1].isalpha() and value != "None" and not attr.startswith("__")
-        and (attr not in defaults or attribute_text(defaults[attr]) != value)
+        f"{attr}={value}" for attr, value in sorted(words.items())
+        if value != "None" and (value != defaults.get(attr) or (usual and value not in NO_WORDS))
     )
 
 

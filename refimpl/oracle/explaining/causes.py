@@ -131,7 +131,7 @@ def _mode(program: Program) -> str:
     nodes = [node for node in program.get("nodes", ()) if node["op"] != "null"]
     if len(nodes) != 1:
         return ""
-    words = words_of(nodes[0]["op"], tuple(sorted(nodes[0].get("attrs", {}).items())))
+    words = words_of(nodes[0]["op"], tuple(sorted(nodes[0].get("attrs", {}).items())), usual=False)
     return " ".join(word for word in words if not word.endswith(("=True", "=False")))
 
 
