@@ -5,6 +5,7 @@
 
 import ctypes
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -20,6 +21,8 @@ def start():
     """Import MXNet; returns what to say first and what runs a program."""
     import mxnet as mx
 
+    for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL):
+        signal.signal(number, signal.SIG_DFL)  # MXNet's handlers may wait for ever: they allocate memory
     return {"version": mx.__version__, "names": operators(mx)}, lambda program: interpreter.run(mx, program)
 
 
