@@ -48,13 +48,13 @@ def exclusion_of(
     """
     if cause.consumers == "many":
         return {"many_readers": True}
+    if "repeated" in cause.requirement:  # what an executor does, whichever operators it has
+        return {"requirement": "repeated"}
     names = sorted(set(operators(program)))
     if program["level"] > 2 or (names and times < 2 * FINE):
         fine = times < FINE and cause.look not in ADDING
         found = pattern_of(program, _gradient(cause), needless(shown), fine=fine)
         return {"pattern": sorted(found)} if program["level"] < 7 else {}
-    if "repeated" in cause.requirement:
-        return {"requirement": "repeated"}
     if not names:
         return {}
     if len(names) > 1:  # each alone does well: what is left after shrinking fails together

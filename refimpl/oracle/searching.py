@@ -196,7 +196,7 @@ class _Hunt:
             zip(stored, answers_of(self.backend, [s.program for s in stored]), strict=True)
         ):
             verdict = judge_answer(one.program, answer)
-            fresh = self.take(number - len(stored), one.program, verdict, lambda verdict=verdict: verdict)
+            fresh = self.take(number - len(stored), one.program, verdict, partial(judge_answer, one.program, answer))
             if note is not None:
                 note(self.result, fresh)
 
@@ -252,7 +252,7 @@ class _Hunt:
     def _explained(
         self, number: int, program: Program, verdict: Verdict, prove: Callable[[], Verdict]
     ) -> tuple[Verdict, tuple[Found, Program] | None]:
-        """The verdict, and if it stays, the cause and the shrunk program; one known already has ``again`` counted up."""
+        """The verdict, and where it stays, the cause and the shrunk program; a known cause has ``again`` counted up."""
         small, last = program, verdict
         if number >= 0:
             small, last = _shrunk(self.backend, program, verdict, timed=self.timed, confirm=False)

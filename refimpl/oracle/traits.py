@@ -33,8 +33,8 @@ TYPES = ("float16", "float32", "float64", "uint8", "int8", "int32", "int64")
 STYLES = ("special", "wide")
 """Styles of values that are traits."""
 USUAL = frozenset({
-    "do", "attempt", "data", "labels", "given", "batch", "epochs", "seed", "keys", "key", "shapes", "shape", "values", "ids",
-    "rows", "default", "threshold", "file", "indices", "gradients", "numbers", "value", "frequency",
+    "do", "attempt", "data", "labels", "given", "batch", "epochs", "seed", "keys", "key", "shapes", "shape", "values",
+    "ids", "rows", "default", "threshold", "file", "indices", "gradients", "numbers", "value", "frequency",
     "learning_rate", "rescale_grad", "rest",
 })
 """Fields of steps that say nothing by themselves."""

@@ -67,7 +67,7 @@ def test_a_cause_that_shows_itself_again_is_left_out_more_coarsely() -> None:
     }
     assert exclusion_of(SLOPE, program, times=2 * FINE) == {"operator": "Activation", "requirement": "write"}
     both = Cause("Activation", "gradient", "0", "write repeated", "zero", "one")
-    assert exclusion_of(both, program, times=2 * FINE) == {"requirement": "repeated"}
+    assert exclusion_of(both, program) == {"requirement": "repeated"}
 
 
 @pytest.mark.parametrize("stored", list(corpus()), ids=lambda stored: stored.name)

@@ -6,7 +6,7 @@ import pytest
 
 from refimpl.oracle import Capabilities, Exclusions, judge, name_of, program_of, search
 from refimpl.oracle.backends import Crashed, Reference
-from refimpl.oracle.excluding import exclusion_of, needless, without
+from refimpl.oracle.excluding import without
 from refimpl.oracle.numbering import DRAWERS
 from refimpl.oracle.programs.program import check_program, operators
 

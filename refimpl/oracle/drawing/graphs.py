@@ -84,7 +84,8 @@ class Exclusions(NamedTuple):
         pattern: Sequence[str] = (),
     ) -> Exclusions:
         """These and one more: an operator as a whole, its gradients of one requirement, many readers, a meeting, or
-        whatever has some traits."""
+        whatever has some traits.
+        """
         if pattern:
             return self._replace(patterns=self.patterns | {frozenset(pattern)})
         if many_readers:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -122,9 +123,11 @@ def _plainer_optimizer(program: Program) -> Iterator[Program]:
         yield changed(lambda step: {key: value for key, value in step.items() if key != "schedule"})
     given = {name for step in program["steps"] for name in step.get("parameters", ())}
     for name in sorted(given - {"learning_rate"}):
-        yield changed(lambda step, name=name: {
-            **step, "parameters": {key: value for key, value in step["parameters"].items() if key != name},
-        })
+        yield changed(partial(_without_argument, name=name))
+
+
+def _without_argument(step: dict[str, Any], name: str) -> dict[str, Any]:
+    return {**step, "parameters": {key: value for key, value in step["parameters"].items() if key != name}}
 
 
 def _with_heads(program: Program, kept: list[int]) -> Program:
