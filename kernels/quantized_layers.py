@@ -242,11 +242,11 @@ def cases_conv(draw):
     kernel = tuple(draw.integer(1, 3) for _ in range(draw.integer(2, 3)))
     image = tuple(k + draw.integer(0, 2) for k in kernel)
     params = {
-        "kernel": kernel, "num_filter": draw.integer(1, 3), "no_bias": draw.boolean(),
+        "kernel": kernel, "num_filter": draw.integer(1, 4), "no_bias": draw.boolean(),
         "stride": tuple(draw.integer(1, 2) for _ in kernel), "pad": tuple(draw.integer(0, 1) for _ in kernel),
     }
     values = {"data": COUNTED, "weight": SIGNED, "bias": SIGNED, **RANGES}
-    return Case(params, {"data": (draw.integer(1, 2), draw.integer(1, 3), *image)}, values, {"data": "uint8"})
+    return Case(params, {"data": (draw.integer(1, 2), draw.integer(1, 4), *image)}, values, {"data": "uint8"})
 
 
 def cases_norm(draw):

@@ -268,6 +268,8 @@ def cases(draw):
     }
     if mode == "lstm" and draw.integer(0, 3) == 0:
         params["projection_size"] = draw.integer(1, 3)
+    if mode == "lstm" and draw.integer(0, 3) == 0:
+        params.update(lstm_state_clip_min=-0.25, lstm_state_clip_max=0.125)
     data = draw.shape(3, 3)
     return Case(params, {"data": data}, {
         "data": "unit", "parameters": "unit", "state": "unit", "sequence_length": ("ints", 0, data[0]),

@@ -3,6 +3,7 @@
     [[expected]]
     id = "clip-add"
     operator = "clip"            # a program with this operator ...
+    traits = ["clip", "float64"] # ... and everything of this (``refimpl.oracle.traits``) ...
     requirement = "add"          # ... that asks for a gradient in this way ...
     trace = "gradient"           # ... and differs here: output, gradient, state, refused, crashed
     reason = "the initial gradient is overwritten"
@@ -30,6 +31,7 @@ from .drawing.graphs import NOTHING, Exclusions
 from .judging.comparing import Verdict
 from .judging.reference import Program
 from .programs.program import operators, read
+from .traits import matched
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -38,8 +40,8 @@ else:
 
 FIELDS = {
     "expected": {"id", "operator", "requirement", "trace", "reason", "example", "level", "consumers", "attrs",
-                 "strict", "clause"},
-    "excluded": {"operator", "requirement", "reason", "many_readers"},
+                 "strict", "clause", "traits"},
+    "excluded": {"operator", "requirement", "reason", "many_readers", "traits"},
 }
 
 
@@ -75,11 +77,13 @@ class Expectations:
                     raise ValueError(f"{path}: [[{table}]] {row.get('id', row.get('operator', ''))} gives no reason")
         exclusions = Exclusions()
         for row in data.get("excluded", []):
-            if not row.get("operator") and not row.get("many_readers"):
-                raise ValueError(f"{path}: [[excluded]] leaves nothing out; name an operator, or many_readers = true")
+            if not row.get("operator") and not row.get("many_readers") and not row.get("traits"):
+                raise ValueError(
+                    f"{path}: [[excluded]] leaves nothing out; name an operator or traits, or many_readers = true"
+                )
             exclusions = exclusions.also(
                 operator=row.get("operator", ""), requirement=row.get("requirement", ""),
-                many_readers=row.get("many_readers", False),
+                many_readers=row.get("many_readers", False), pattern=row.get("traits", ()),
             )
         return cls(data.get("expected", []), exclusions, folder=path.parent)
 
@@ -123,6 +127,8 @@ class Expectations:
             if "requirement" in row and not any(
                 row["requirement"] in (step.get("requirements") or {}).values() for step in program["steps"]
             ):
+                continue
+            if "traits" in row and not matched([frozenset(row["traits"])], program):
                 continue
             if "consumers" in row and most_readers(program) < row["consumers"]:
                 continue

@@ -15,6 +15,7 @@ from .drawing.modules import module_program
 from .drawing.optimizers import optimizer_program
 from .drawing.stores import store_program
 from .judging.reference import Program
+from .traits import matched
 
 
 def _bucketing_or_svrg(draw: Draw, capabilities: Capabilities, exclude: Exclusions) -> Program:
@@ -26,6 +27,8 @@ DRAWERS: dict[int, Callable[[Draw, Capabilities, Exclusions], Program]] = {
     6: store_program, 7: cluster_program,
 }
 """Level -> how its programs are drawn."""
+ATTEMPTS = 20
+"""How often a program is drawn until it has none of the patterns that are excluded."""
 
 
 @decides("oracle/program-i")
@@ -42,7 +45,12 @@ def program_of(
         level: its level; the highest of ``capabilities`` by default.
     """
     wanted = level or capabilities.usual
-    return DRAWERS[wanted](SeededDraw(f"{seed}/{wanted}/{i}"), capabilities, exclude)
+    program = DRAWERS[wanted](SeededDraw(f"{seed}/{wanted}/{i}"), capabilities, exclude)
+    for attempt in range(1, ATTEMPTS):
+        if not matched(exclude.patterns, program):
+            break
+        program = DRAWERS[wanted](SeededDraw(f"{seed}/{wanted}/{i}/{attempt}"), capabilities, exclude)
+    return program
 
 
 def in_chunks(
@@ -84,6 +92,7 @@ def as_lists(exclude: Exclusions) -> dict[str, Any]:
     return {
         "operators": sorted(exclude.operators), "requirements": sorted(map(list, exclude.requirements)),
         "many_readers": exclude.many_readers, "together": sorted(map(sorted, exclude.together)),
+        "patterns": sorted(map(sorted, exclude.patterns)),
     }
 
 
@@ -92,6 +101,7 @@ def from_lists(data: dict[str, Any]) -> Exclusions:
     return Exclusions(
         frozenset(data["operators"]), frozenset((name, asked) for name, asked in data["requirements"]),
         data["many_readers"], frozenset(map(frozenset, data["together"])),
+        frozenset(map(frozenset, data.get("patterns", ()))),
     )
 
 

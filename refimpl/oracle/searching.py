@@ -11,14 +11,15 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..executor import collector_pause as collection
 from .backends import Backend
 from .coverage import Cell, cells_of
-from .drawing.graphs import NOTHING, Exclusions, of_type
-from .drawing.stores import features_of
-from .explaining.causes import ANY, Cause, cause_of
+from .drawing.graphs import NOTHING, Exclusions
+from .excluding import exclusion_of, is_excluded
+from .explaining.causes import Cause, cause_of
 from .explaining.clauses import clause_of
 from .explaining.locating import Where, locate
 from .explaining.neighbours import ATTEMPTS, Neighbour, neighbours
@@ -144,7 +145,8 @@ def search(
             for (i, program), answer in zip(drawn, answers_of(backend, [p for _, p in drawn]), strict=True):
                 if hunt.late():
                     return hunt.ended()
-                fresh = hunt.take(i, program, judge_answer(program, answer))
+                verdict = judge_answer(program, answer, confirm=False)
+                fresh = hunt.take(i, program, verdict, partial(judge_answer, program, answer))
                 garbage.done()
                 if note is not None:
                     note(hunt.result, fresh)
@@ -196,62 +198,84 @@ class _Hunt:
         for number, (one, answer) in enumerate(
             zip(stored, answers_of(self.backend, [s.program for s in stored]), strict=True)
         ):
-            fresh = self.take(number - len(stored), one.program, judge_answer(one.program, answer))
+            verdict = judge_answer(one.program, answer)
+            fresh = self.take(number - len(stored), one.program, verdict, partial(judge_answer, one.program, answer))
             if note is not None:
                 note(self.result, fresh)
 
-    def take(self, number: int, program: Program, verdict: Verdict) -> Found | None:
-        """Count a program; returns the cause that it is the first to show."""
+    def take(
+        self, number: int, program: Program, verdict: Verdict, prove: Callable[[], Verdict]
+    ) -> Found | None:
+        """Count a program; returns the cause that it is the first to show.
+
+        Args:
+            number: of the program.
+            program: the program.
+            verdict: what it showed, where suspects need not be confirmed.
+            prove: judges it again and confirms suspects, which is needed where no shrunk program does.
+        """
         result = self.result
         result.programs += 1
         result.last = max(0, number + 1)
         status = verdict.status
         fresh = None
-        if verdict.status in ("passed", "failed"):
-            result.covered.update(cells_of(program))
-        for tier in ("exact", "bounded", "statistical", "free", "spared"):
-            result.elements[tier] += getattr(verdict, tier)
         if status == "failed":
             if self.expected is not None and self.expected(program, verdict):
                 status = "expected"
             elif is_excluded(self.exclude, program, verdict):  # drawn before another program's cause was excluded
                 status = "excluded"
             else:
-                found = self._explained(number, program, verdict)
-                fresh = None if found.again else found
-                status = "failed" if found.verdict.confirmed else "unconfirmed"
-                if found.again >= self.repeats:
-                    self._leave_out(found)
+                verdict, shown = self._explained(number, program, verdict, prove)
+                status = verdict.status
+                if shown is not None:
+                    found, small = shown
+                    fresh = None if found.again else found
+                    status = "failed" if found.verdict.confirmed else "unconfirmed"
+                    if found.again >= self.repeats:
+                        self._leave_out(found, small)
+        if verdict.status in ("passed", "failed"):
+            result.covered.update(cells_of(program))
+        for tier in ("exact", "bounded", "statistical", "free", "spared"):
+            result.elements[tier] += getattr(verdict, tier)
         result.statuses[status] += 1
         result.seconds = time.monotonic() - self.began
         return fresh
 
-    def _leave_out(self, found: Found) -> None:
-        """Exclude what shows a cause, here and in other processes."""
-        row = exclusion_of(found)
+    def _leave_out(self, found: Found, small: Program) -> None:
+        """Exclude what shows a cause as a shrunk program does, here and in other processes."""
+        shown = found.neighbours if small is found.program else ()
+        row = exclusion_of(found.cause, small, shown, times=found.again - self.repeats)
         more = self.exclude.also(**row) if row else self.exclude
         if more != self.exclude:
             self.exclude = more
             self.waiting.append(row)
             if self.shared is not None:
-                self.shared.tell(row, {"cause": str(found.cause), "program": name_of(found.program)})
+                self.shared.tell(row, {"cause": str(found.cause), "program": name_of(small)})
 
-    def _explained(self, number: int, program: Program, verdict: Verdict) -> Found:
-        """The cause of a failure; one that is known already has ``again`` counted up."""
+    def _explained(
+        self, number: int, program: Program, verdict: Verdict, prove: Callable[[], Verdict]
+    ) -> tuple[Verdict, tuple[Found, Program] | None]:
+        """The verdict, and where it stays, the cause and the shrunk program; a known cause has ``again`` counted up."""
         small, last = program, verdict
         if number >= 0:
-            small, last = _shrunk(self.backend, program, verdict, timed=self.timed)
+            small, last = _shrunk(self.backend, program, verdict, timed=self.timed, confirm=False)
+            last = judge(self.backend, small) if not last.confirmed else last
+            if last.status != "failed":  # the first bound alone was broken
+                verdict = prove()
+                if verdict.status != "failed":
+                    return verdict, None
+                small, last = _shrunk(self.backend, program, verdict, timed=self.timed, confirm=True)
         cause = cause_of(small, last)
         known = self.by_cause.get(cause.key)
         if known is not None:
             known.again += 1
-            return known
+            return verdict, (known, small)
         found = Found(cause, small, last, number, program, time.monotonic() - self.began)
         if self.explain:
             _add_explanation(self.backend, found)
         self.by_cause[cause.key] = found
         self.result.found.append(found)
-        return found
+        return verdict, (found, small)
 
 
 def _add_explanation(backend: Backend, found: Found) -> None:
@@ -264,64 +288,16 @@ def _add_explanation(backend: Backend, found: Found) -> None:
     found.clause = clause_of(found.program, found.cause, found.where, passing)
 
 
-def without(exclude: Exclusions, found: Found) -> Exclusions:
-    """The exclusions and what shows a known cause."""
-    row = exclusion_of(found)
-    return exclude.also(**row) if row else exclude
-
-
-def exclusion_of(found: Found) -> dict[str, Any]:
-    """What leaves out the programs that show a cause: arguments of ``Exclusions.also``; none where nothing does."""
-    cause = found.cause
-    if cause.consumers == "many":
-        return {"many_readers": True}
-    if "repeated" in cause.requirement:
-        return {"requirement": "repeated"}
-    names = sorted(set(operators(found.program)))
-    if found.program["level"] == 6:
-        names = features_of(found.program)[:1]
-        return {"operator": names[0]} if names else {}
-    if not names:
-        return {}
-    if len(names) > 1:  # each alone does well: what is left after shrinking fails together
-        return {"together": names}
-    dtype = _type_of(found.program)
-    operator = of_type(cause.operator, dtype) if dtype not in ("", "float32") else cause.operator
-    if cause.place != "gradient":
-        return {"operator": operator}
-    return {"operator": operator, "requirement": cause.requirement.split()[-1]}
-
-
-def _type_of(program: Program) -> str:
-    """The floating type of all its arrays, "" where they have several."""
-    found = {spec["dtype"] for spec in program.get("arrays", {}).values() if spec["dtype"].startswith("float")}
-    return found.pop() if len(found) == 1 else ""
-
-
-def is_excluded(exclude: Exclusions, program: Program, verdict: Verdict) -> bool:
-    """Whether drawing would leave a failing program out now."""
-    names = set(operators(program))
-    names |= {of_type(name, _type_of(program)) for name in names}
-    if names & exclude.operators or any(pair <= names for pair in exclude.together):
-        return True
-    if exclude.many_readers and cause_of(program, verdict).operator == ANY:
-        return True
-    asked = {r for step in program["steps"] for r in (step.get("requirements") or {}).values()} - {"null"}
-    if sum(step["do"] == "backward" for step in program["steps"]) > 1:
-        asked.add("repeated")
-    if asked:
-        asked.add("write")
-    return not all(exclude.allowed(requirement, sorted(names)) for requirement in asked)
-
-
-def _shrunk(backend: Backend, program: Program, verdict: Verdict, *, timed: bool) -> tuple[Program, Verdict]:
-    """The smallest program that fails in the same way, and what it shows."""
+def _shrunk(
+    backend: Backend, program: Program, verdict: Verdict, *, timed: bool, confirm: bool
+) -> tuple[Program, Verdict]:
+    """The smallest program that fails in the same way, and what it shows; suspects need not be confirmed meanwhile."""
     kind = verdict.mismatches[0].kind
     shown, begun = verdict, time.monotonic()
 
     def still_fails(smaller: Program) -> bool:
         nonlocal shown
-        again = judge(backend, smaller)
+        again = judge(backend, smaller, confirm=confirm)
         if again.status != "failed" or again.mismatches[0].kind != kind:
             return False
         shown = again

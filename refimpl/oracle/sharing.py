@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-FIELDS = {"operator": str, "requirement": str, "many_readers": bool, "together": list}
+FIELDS = {"operator": str, "requirement": str, "many_readers": bool, "together": list, "pattern": list}
 """What a row may have, see ``Exclusions.also``."""
 
 
@@ -71,7 +71,7 @@ class Shared:
             by, row = entry["by"], entry["row"]
             right = isinstance(by, str) and isinstance(row, dict) and row and all(
                 name in FIELDS and isinstance(value, FIELDS[name]) for name, value in row.items()
-            ) and all(isinstance(name, str) for name in row.get("together", ()))
+            ) and all(isinstance(name, str) for name in (*row.get("together", ()), *row.get("pattern", ())))
         except (ValueError, KeyError, TypeError) as error:
             raise NotShared(f"{self.path}: {line[:80]!r} says nothing that is excluded ({error!r})") from error
         if not right:

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from . import coverage
 from .explaining.causes import ANY, Cause
 from .judging.reference import Program
-from .programs.program import check_program, name_of
+from .programs.program import check_program, name_of, operators
 from .stored import store
+from .traits import pattern_of
 
 Results = dict[str, Any]
 
@@ -130,10 +131,13 @@ def rows(found: Iterable[Root], folder: Path | None = None) -> list[str]:
     for root in found:
         for entry in root.entries:
             cause = entry.cause
-            operator = "" if cause.operator == ANY else cause.operator.partition("+")[0]
+            names = operators(entry.program)
+            operator = cause.operator if cause.operator in names else ""
+            several = cause.operator != ANY and (len(set(names)) > 1 or not names)
+            traits = sorted(pattern_of(entry.program)) if several and entry.program["level"] < 7 else ()
             fields: dict[str, Any] = {
                 "id": name_of(entry.program), "operator": operator,
-                "trace": cause.place, "requirement": cause.requirement.partition(" ")[0],
+                "traits": traits, "trace": cause.place, "requirement": cause.requirement.partition(" ")[0],
                 "consumers": 7 if cause.consumers == "many" else "",
                 "reason": cause.look or str(cause), "clause": entry.clause,
             }

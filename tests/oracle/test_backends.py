@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import refimpl
+from refimpl.oracle import Capabilities
 from refimpl.oracle.backends import Crashed, Refused, Unsupported
 from refimpl.oracle.backends.decorators import symbol_of
-from refimpl.oracle.backends.isolate import isolate
+from refimpl.oracle.backends.isolate import Isolated, isolate
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.drawing.executors import executor_program, forward_program
 from refimpl.oracle.judging.comparing import judge
@@ -199,3 +206,43 @@ def test_several_processes_keep_the_order():
 def test_a_process_that_does_not_start():
     with pytest.raises(Crashed, match=r"tests\.oracle\.toys:Absent: it ended with 1"):
         isolate("tests.oracle.toys:Absent")
+
+
+FORKING = """
+import os, sys
+import numpy as np
+sys.path.insert(0, {folder!r})
+from programs.messages import serve
+ran = []
+
+def run(program):
+    word = program["nodes"][0]["name"]
+    if word == "crash":
+        os.abort()
+    ran.append(word)
+    return {{"0/ran": np.array(len(ran)), "0/process": np.array([os.getpid(), os.getppid()])}}
+
+serve(lambda: ({{"version": "1"}}, run), forks=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_copies_of_a_process_that_has_imported_its_library_take_the_place_of_fresh_ones(tmp_path):
+    script = tmp_path / "forking.py"
+    script.write_text(FORKING.format(folder=str(Path(refimpl.__file__).parent / "oracle")), encoding="utf-8")
+    with Isolated([sys.executable, str(script)], capabilities=Capabilities(1)) as backend:
+        [process] = backend.processes
+        answers = backend.run_many(trouble("fine", "fine", "crash", "fine"))
+        assert kinds(answers) == ["ok", "ok", "Crashed", "ok"]
+        assert str(answers[2]) == "it ended with -6"
+        assert [int(answers[i]["0/ran"]) for i in (0, 1, 3)] == [1, 2, 1]
+        assert {int(answers[i]["0/process"][1]) for i in (0, 1, 3)} == {process}
+        assert len({int(answers[i]["0/process"][0]) for i in (0, 1, 3)}) == 2
+        assert backend.processes == [process]
+        assert backend.run(trouble("fine")[0])["0/ran"] == 2
+        last = int(answers[3]["0/process"][0])
+    for _ in range(100):
+        if not Path(f"/proc/{last}").exists():
+            break
+        time.sleep(0.05)
+    assert sys.platform != "linux" or not Path(f"/proc/{last}").exists()

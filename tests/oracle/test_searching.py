@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from refimpl.oracle import Capabilities, Exclusions, judge, name_of, program_of, search
 from refimpl.oracle.backends import Crashed, Reference
+from refimpl.oracle.excluding import without
+from refimpl.oracle.judging.reference import Expected, Truth
 from refimpl.oracle.numbering import DRAWERS
 from refimpl.oracle.programs.program import check_program, operators
-from refimpl.oracle.searching import without
 
 from .planted import planted, sound, three_bugs
 
@@ -83,7 +85,8 @@ def test_three_planted_bugs_are_named_and_shrunk() -> None:
 def test_a_crowd_of_readers_is_one_cause() -> None:
     result = search(planted("crowd"), seed=0, programs=100, most=1)
     assert [(found.cause.operator, found.cause.consumers) for found in result.found] == [("any operator", "many")]
-    assert without(Exclusions(), result.found[0]).many_readers
+    found = result.found[0]
+    assert without(Exclusions(), found.cause, found.program).many_readers
 
 
 def test_one_wrong_digit_in_ten_thousand_is_seen() -> None:
@@ -111,3 +114,48 @@ def test_expected_failures_are_counted_and_not_reported() -> None:
     assert not result.found
     assert result.statuses["expected"] > 0
     assert result.statuses["failed"] == 0
+
+
+def test_what_the_second_bound_allows_is_not_reported(monkeypatch) -> None:
+    def wide(truth):
+        known = truth.expected.items()
+        return {name: Expected(each.values, np.full(each.values.shape, np.inf)) for name, each in known}
+
+    monkeypatch.setattr(Truth, "proved", property(wide))
+    result = search(planted("rounded"), seed=0, programs=10)
+    assert not result.found
+    assert result.statuses["failed"] == 0
+    assert result.elements["spared"] > 0
+
+
+def test_a_training_that_is_far_off_needs_no_bounds_while_it_is_shrunk(monkeypatch) -> None:
+    class Off(Reference):
+        def run(self, program):
+            return {name: value + 100 if "weight" in name else value for name, value in super().run(program).items()}
+
+    def none(truth, names):
+        raise AssertionError("nobody asked for bounds")
+
+    program = program_of(0, 1, Capabilities(level=5), level=5)
+    monkeypatch.setattr(Truth, "expected_of", none)
+    verdict = judge(Off(), program, confirm=False)
+    assert (verdict.status, verdict.confirmed) == ("failed", False)
+    with pytest.raises(AssertionError, match="nobody asked"):
+        judge(Off(), program)
+
+
+def test_an_optimizer_that_does_not_matter_becomes_sgd_and_one_that_does_is_named() -> None:
+    class Wrong(Reference):
+        capabilities = Capabilities(level=5)
+
+        def run(self, program):
+            names = {step.get("optimizer") for step in program["steps"]}
+            by = 2 if names & self.wrong or not self.wrong else 1
+            return {name: by * value for name, value in super().run(program).items()}
+
+    backend = Wrong()
+    for wrong in ({"lamb"}, set()):
+        backend.wrong = wrong
+        found = search(backend, seed=2, programs=80, most=1, explain=False).found[0]
+        assert found.cause.mode == f"optimizer={'lamb' if wrong else 'sgd'}"
+        assert set(found.program["steps"][0]["parameters"]) <= {"learning_rate"}

@@ -5,7 +5,8 @@
 
 A worker answers the programs of a batch one by one, so a crash points at the program that was running. That need not be
 the culprit: memory that an earlier one spoilt may end a later one. So the suspect runs again, alone and in a fresh
-process; where it does well, halving what ran before finds the program that spoils it.
+process; where it does well, halving what ran before finds the program that spoils it. A worker may fork itself once it
+has imported its library, see ``programs.messages.serve``: a fresh process is then there at once.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ class _Worker:
         self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.hello: dict[str, Any] = {}
         self.starts = 0
+        self.fresh = True
+        """Whether the next program is the first one of a process."""
 
     def start(self) -> None:
         self.stop()
@@ -71,13 +74,25 @@ class _Worker:
         """Send a batch."""
         if self.process is None:
             self.start()
+        self.fresh = False
+        self._send({"programs": list(programs)})
+
+    def _send(self, message: dict[str, Any]) -> None:
         assert self.process is not None
         assert self.process.stdin is not None
         try:
-            self.process.stdin.write(messages.pack({"programs": list(programs)}))
+            self.process.stdin.write(messages.pack(message))
             self.process.stdin.flush()
         except OSError:  # it has ended: reading says how
             return
+
+    def renew(self) -> None:
+        """Let the next program be the first one of a process; no answer may be awaited."""
+        if self.process is not None and self.hello.get("forks"):
+            self._send({"restart": True})
+            self.fresh = True
+        else:
+            self.stop()
 
     def next(self, limit: float) -> tuple[dict[str, Any], Trace]:
         """The next answer; ends the process and raises _Ended where there is none."""
@@ -87,6 +102,10 @@ class _Worker:
         except queue.Empty:
             found = _Ended(f"{SILENCE}{limit:g} s")
         if isinstance(found, tuple):
+            if "ended" in found[0]:
+                self.fresh = True
+                self.starts += 1
+                raise _Ended(f"it ended with {found[0]['ended']}")
             return found
         process = self.process
         if found is None:
@@ -100,6 +119,7 @@ class _Worker:
 
     def stop(self) -> None:
         process, self.process = self.process, None
+        self.fresh = True
         if process is None:
             return
         process.kill()
@@ -228,7 +248,7 @@ class _Answers:
         self.found: list[Answer] = []
         begin = 0  # the first of these programs that the process has run
         while len(self.found) < len(programs):
-            alone = worker.process is None and len(self.found)
+            alone = worker.fresh and len(self.found)
             text = self._go_on()
             if text is None:
                 begin = len(self.found)
@@ -278,12 +298,12 @@ class _Answers:
                     high = middle
             self.found[low] = Crashed(f"{text}, while it ran a later program, which does well without this one")
         self.found.append(again)
-        self.worker.stop()
+        self.worker.renew()
         return at + 1
 
     def _fresh(self, programs: Sequence[Program]) -> Answer:
         """What a fresh process answers to the last of some programs; Crashed also where one before ends it."""
-        self.worker.stop()
+        self.worker.renew()
         try:
             self.worker.ask(programs)
             answers = [_answer(*self.worker.next(self.backend.limit)) for _ in programs]

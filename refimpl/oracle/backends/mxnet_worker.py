@@ -4,6 +4,8 @@
 """
 
 import ctypes
+import os
+import signal
 import sys
 from pathlib import Path
 
@@ -19,6 +21,8 @@ def start():
     """Import MXNet; returns what to say first and what runs a program."""
     import mxnet as mx
 
+    for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL):
+        signal.signal(number, signal.SIG_DFL)  # MXNet's handlers may wait for ever: they allocate memory
     return {"version": mx.__version__, "names": operators(mx)}, lambda program: interpreter.run(mx, program)
 
 
@@ -29,4 +33,4 @@ if __name__ == "__main__":
     from programs import interpreter
     from programs.messages import serve
 
-    serve(start)
+    serve(start, forks=hasattr(os, "fork"))  # importing MXNet takes seconds, a copy none

@@ -77,11 +77,18 @@ class Exclusions(NamedTuple):
     """Whether no result is read by more than six operators."""
     together: frozenset[frozenset[str]] = frozenset()
     """Operators that are not drawn in one graph."""
+    patterns: frozenset[frozenset[str]] = frozenset()
+    """Sets of traits (see ``oracle.traits``): a program that has all traits of one is drawn anew."""
 
     def also(
-        self, *, operator: str = "", requirement: str = "", many_readers: bool = False, together: Sequence[str] = ()
+        self, *, operator: str = "", requirement: str = "", many_readers: bool = False, together: Sequence[str] = (),
+        pattern: Sequence[str] = (),
     ) -> Exclusions:
-        """These and one more: an operator as a whole, its gradients of one requirement, many readers, or a meeting."""
+        """These and one more: an operator as a whole, its gradients of one requirement, many readers, a meeting, or
+        whatever has some traits.
+        """
+        if pattern:
+            return self._replace(patterns=self.patterns | {frozenset(pattern)})
         if many_readers:
             return self._replace(many_readers=True)
         if together:
@@ -177,6 +184,8 @@ class Graph:
         self.dtype = np.dtype(draw.choice(capabilities.dtypes))
         self.beyond = capabilities.corners and draw.one_in(5)
         """Whether values need not be what an operator expects."""
+        if capabilities.corners and draw.one_in(24):
+            self.dtype = np.dtype("int32")  # which many operators take besides floating types
 
     def may(self, name: str) -> bool:
         """Whether an operator may join the graph."""
@@ -188,7 +197,7 @@ class Graph:
     def variable(self, shape: Shape, dtype: np.dtype, kind: Any = "any", stem: str = "v") -> Entry:
         """Add a variable with values."""
         name = f"{stem}{len(self.arrays)}"
-        kind = self._beyond(kind, dtype) if self.beyond else kind
+        kind = self._beyond(kind, dtype) if self.beyond and self.draw.boolean() else kind
         spec = {"shape": list(shape), "dtype": dtype.name, "seed": self.draw.integer(0, 9999)}
         if kind != "any":
             spec["kind"] = list(kind) if isinstance(kind, tuple) else kind
@@ -336,7 +345,7 @@ def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOT
         if outputs is None:
             continue
         for entry in outputs:
-            if entry.dtype != graph.dtype or not entry.shape:
+            if entry.dtype != graph.dtype or not entry.shape or graph.dtype.kind != "f":
                 heads.append(entry)
                 continue
             times = draw.choice(fan_out) if any(graph.may(pair[0]) for pair in KEEP_SHAPE) else 1
@@ -368,6 +377,7 @@ def draw_elementwise(
         exclude: what is not drawn.
     """
     graph = Graph(draw, capabilities, exclude)
+    graph.dtype = np.dtype(draw.choice(capabilities.dtypes))  # whole numbers are not for all of these operators
     shape = draw.shape(1, 3)
     values = [graph.variable(shape, graph.dtype) for _ in range(draw.integer(1, 3))]
     joins = [name for name in JOIN if graph.may(name)]

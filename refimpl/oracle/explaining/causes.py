@@ -18,6 +18,7 @@ from ..judging.comparing import Mismatch, Verdict
 from ..judging.reference import Program
 from ..programs.program import operators
 from ..programs.values import array_of
+from ..traits import SEEN, words_of
 
 FITTING = {name for name, _ in KEEP_SHAPE} | set(JOIN) | {"Reshape", "tile", "slice_axis", "elemwise_add"}
 """Operators that drawing puts between others: suspected only where nothing else is left."""
@@ -43,6 +44,8 @@ class Cause(NamedTuple):
     """How many operators read the value whose gradient is wrong: one, few or many."""
     values: str = ""
     """"special" where only NaN and infinities show it, "wide" where only values of very different sizes do."""
+    mode: str = ""
+    """Words that the operator was given (``act_type=selu``); the optimizer, or what a store was asked to do."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -57,11 +60,11 @@ class Cause(NamedTuple):
         if self.place == "gradient" and "repeated" in self.requirement:
             return (self.place, "repeated")
         if self.place == "crashed":
-            return (self.operator, self.place)
-        return (self.operator, self.place, self.values)
+            return (self.operator, self.place, *filter(None, [self.mode]))
+        return (self.operator, self.place, self.values, *filter(None, [self.mode]))
 
     def __str__(self) -> str:
-        parts = [self.operator or "no operator", self.place]
+        parts = [self.operator or "no operator", *filter(None, [self.mode]), self.place]
         if self.input:
             parts.append(f"of input {self.input}")
         if self.requirement:
@@ -102,7 +105,7 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
     what = what.rstrip("0123456789")
     if what != "gradient":
         look = _error_look(mismatch) if mismatch.kind in ("refused", "crashed") else look_of(program, mismatch)
-        return Cause(suspect, what, "", "", look, "", _values(program))
+        return Cause(suspect, what, "", "", look, "", _values(program), _mode(program))
     requirement = next(
         (step["requirements"][variable] for step in program["steps"] if variable in step.get("requirements", {})), "",
     )
@@ -113,8 +116,23 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
         return Cause(ANY, what, "", requirement.split()[0], "", consumers)
     return Cause(
         suspect, what, _position(program, variable, suspect), requirement, look_of(program, mismatch), consumers,
-        _values(program),
+        _values(program), _mode(program),
     )
+
+
+def _mode(program: Program) -> str:
+    """Words of the only operator, the optimizer of updates, or calls of a store."""
+    if program["level"] == 6:
+        done = dict.fromkeys(step["do"] for step in program["steps"] if step["do"] not in SEEN)
+        return "+".join(done)
+    if program["level"] in (3, 4, 5):
+        rules = [step["optimizer"] for step in program["steps"] if "optimizer" in step]
+        return f"optimizer={rules[0]}" if rules else ""
+    nodes = [node for node in program.get("nodes", ()) if node["op"] != "null"]
+    if len(nodes) != 1:
+        return ""
+    words = words_of(nodes[0]["op"], tuple(sorted(nodes[0].get("attrs", {}).items())), usual=False)
+    return " ".join(word for word in words if not word.endswith(("=True", "=False")))
 
 
 def _values(program: Program) -> str:

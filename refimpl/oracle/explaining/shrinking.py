@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,9 +85,12 @@ def cuts(program: Program) -> Iterator[Program]:
         yield from cluster_cuts(program)
         return
     yield from _fewer_steps(program)
+    if program["level"] > 2:
+        yield from _plainer_optimizer(program)
     if program.get("nodes"):
         yield from _single_operators(program)
-        yield from _fewer_heads(program)
+        if not program.get("settings", {}).get("buckets"):  # which name heads by number
+            yield from _fewer_heads(program)
         yield from _fewer_nodes(program)
     yield from _simpler_requirements(program)
     yield from _simpler_values(program)
@@ -103,6 +107,27 @@ def _fewer_steps(program: Program) -> Iterator[Program]:
         if step.get("arrays") and step["do"] == "forward":
             changed = {key: value for key, value in step.items() if key != "arrays"}
             yield {**program, "steps": [*steps[:number], changed, *steps[number + 1 :]]}
+
+
+def _plainer_optimizer(program: Program) -> Iterator[Program]:
+    """SGD instead of another optimizer; no schedule; fewer arguments."""
+    names = sorted({step["optimizer"] for step in program["steps"] if "optimizer" in step} - {"sgd"})
+
+    def changed(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Program:
+        return {**program, "steps": [change(step) if "optimizer" in step else step for step in program["steps"]]}
+
+    if names:
+        plain = {"optimizer": "sgd", "parameters": {"learning_rate": 0.5}}
+        yield changed(lambda step: {**{key: step[key] for key in step if key != "schedule"}, **plain})
+    if any("schedule" in step for step in program["steps"]):
+        yield changed(lambda step: {key: value for key, value in step.items() if key != "schedule"})
+    given = {name for step in program["steps"] for name in step.get("parameters", ())}
+    for name in sorted(given - {"learning_rate"}):
+        yield changed(partial(_without_argument, name=name))
+
+
+def _without_argument(step: dict[str, Any], name: str) -> dict[str, Any]:
+    return {**step, "parameters": {key: value for key, value in step["parameters"].items() if key != name}}
 
 
 def _with_heads(program: Program, kept: list[int]) -> Program:

@@ -13,7 +13,7 @@ smooth      quarters plus a bit: never at a kink, never tied
 normal      normally distributed
 wide        normal, times powers of ten from -3 to 3
 tied        few values, many equal, zeros of both signs
-special     some NaN and infinities among tied values
+special     some NaN and infinities among tied values; the ends of a wide range of whole numbers
 onehot      one element is 1, the others 0
 ==========  ========================================================================================
 
@@ -32,6 +32,8 @@ KINDS = ("any", "positive", "unit", "above_one", "apart", "definite", "regular",
 LARGEST_ARRAY = 1 << 20
 """Elements that an array of a program may have."""
 LONGEST_RANK = 12
+WIDE_RANGE = 1 << 24
+"""Whole numbers of such a range are never its ends by chance: special values are, now and then."""
 FIELDS = {"shape", "dtype", "kind", "style", "seed", "elements"}
 SOURCE = threading.local()
 """Its attribute ``draw`` is the thread's source of random numbers."""
@@ -73,7 +75,7 @@ def _check_kind(kind, where):
     if isinstance(kind, list) and kind and kind[0] in ("labels", "ints"):
         numbers = kind[1:]
         right = len(numbers) == (1 if kind[0] == "labels" else 2)
-        if right and all(type(n) is int and abs(n) < 2**31 for n in numbers) and numbers == sorted(numbers):
+        if right and all(type(n) is int and -(2**31) <= n < 2**31 for n in numbers) and numbers == sorted(numbers):
             return
     elif kind in KINDS:
         return
@@ -109,7 +111,10 @@ def _made(seed, kind, style, shape, name):
 def _drawn(draw, kind, style, shape):
     if isinstance(kind, tuple):
         low, high = (0, kind[1] - 1) if kind[0] == "labels" else kind[1:]
-        return draw.randint(low, max(high, low) + 1, size=shape)
+        drawn = draw.randint(low, max(high, low) + 1, size=shape)
+        if style == "special" and high - low >= WIDE_RANGE:
+            return np.where(draw.random_sample(shape) < 0.3, draw.choice(np.array([low, high]), size=shape), drawn)
+        return drawn
     if kind == "ones_and_zeros":
         return draw.randint(0, 2, size=shape)
     if kind in ("definite", "regular"):

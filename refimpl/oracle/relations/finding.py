@@ -10,12 +10,13 @@ from typing import Any
 from ..backends import Backend, Crashed, Refused, Unsupported
 from ..coverage import cells_of
 from ..drawing.graphs import NOTHING, Exclusions
+from ..excluding import without
 from ..explaining.causes import Cause, suspect_of
 from ..explaining.shrinking import shrink
 from ..judging.comparing import RELATION, Mismatch, Verdict
 from ..judging.reference import Program
 from ..numbering import in_chunks
-from ..searching import FAITHFUL, Found, Result, without
+from ..searching import FAITHFUL, Found, Result
 from .faithful import kept_on_purpose
 from .registry import RELATIONS, Applied, broken
 
@@ -68,7 +69,9 @@ def search(
                 found = known[found.cause.key]
                 found.again += 1
                 if found.again >= repeats:
-                    result.exclusions = without(result.exclusions, found)
+                    result.exclusions = without(
+                        result.exclusions, found.cause, found.program, times=found.again - repeats
+                    )
                 continue
             known[found.cause.key] = found
             result.found.append(found)
