@@ -12,6 +12,7 @@ multiplied with zeros after the others.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def _images_of(given: Given, first: int, last: int) -> Given:
 
 
 IMAGES = Cut(
-    lambda given: given["p"][0], _products, _images_of, own=("packed", "reads", "writes", "sums", "nothing", "offsets"),
+    lambda given: given["p"][0], _products, _images_of, own=("packed", "lists", "sums", "nothing"),
 )
 """Each part has some images."""
 
@@ -91,91 +92,100 @@ def are_finite(numbers, count, nothing):
     return total == 0
 
 
+class Stretch(NamedTuple):
+    """Some outputs, or kinds, and what is added to their sums."""
+
+    first: int
+    last: int
+    start: int
+    """Where the source begins."""
+    ins: int
+    """So many of its channels."""
+    more: int
+    """0 where the sums begin."""
+    begin: int
+    inside: int
+    outside: int
+    """The taps of the kind; or, of kinds: where their lists begin, how many images, whether the weights are finite."""
+
+
 @kernel
-def sum_outputs(
-    source, start, packed, sums, reads, writes, first, last, more,
-    ins, size, taps, moves, numbers, begin, inside, outside, nothing, rows, blocks,
-):  # fmt: skip
-    """sums[writes[q]] = products of the taps from ``begin`` at reads[q], those from ``inside`` on with zeros."""
-    width = 8 * len(blocks)
+def sum_outputs(source, packed, sums, lists, nothing, p: Sums, s: Stretch, rows, blocks):
+    """The sums of listed outputs over the taps from ``begin``, those from ``inside`` on with zeros."""
+    width, moves, inside = 8 * len(blocks), p.moves, s.inside
+    numbers = 2 * p.listed
     blocks = ramp(0, 8, width, blocks)  # the same numbers, now known to the compiler
-    for q in range(first, last, len(rows)):
-        left, target = load_offsets(reads, q, rows), load_offsets(writes, q, rows)
+    for q in range(s.first, s.last, len(rows)):
+        left, target = load_offsets(lists, q, rows), load_offsets(lists, p.listed + q, rows)
         tile = zero_tile(rows, blocks)
-        if more:
+        if s.more > 0:
             tile = load_tile(sums, target, blocks, 0)
-        read, weight = start, 0
-        for _ in range(ins):
-            for t in range(begin, inside):
-                tile = fma_tile(tile, source, left, read + moves[t], packed, blocks, weight + numbers[t])
-            read += size
-            weight += taps * width
-        for c in range(ins):
-            for t in range(inside, outside):
-                tile = fma_tile(tile, nothing, rows, 0, packed, blocks, c * taps * width + numbers[t])
+        read, weight = s.start, 0
+        for _ in range(s.ins):
+            for t in range(s.begin, inside):
+                tile = fma_tile(tile, source, left, read + moves[t], packed, blocks, weight + lists[numbers + t])
+            read += p.size
+            weight += p.taps * width
+        for c in range(s.ins):
+            for t in range(inside, s.outside):
+                tile = fma_tile(tile, nothing, rows, 0, packed, blocks, c * p.taps * width + lists[numbers + t])
         store_tile(tile, sums, target, blocks, 0)
 
 
 @kernel
-def list_outputs(bands, ends, firsts, from_plane, to_plane, whole, images, reads, writes, width, multiple):
-    """Where the outputs of some images read and write, each kind's list filled up to a multiple with its last."""
-    at, begin, kind = 0, 0, 0
+def list_outputs(p: Sums, images, lists, width, multiple):
+    """Where the outputs of some images read and write, each kind's list filled up to a multiple with its last.
+
+    Behind these lists stand the places of the weights of taps.
+    """
+    bands, ends, firsts, from_plane, to_plane, numbers = p.bands, p.ends, p.firsts, p.reads, p.writes, p.numbers
+    at, begin, kind, whole = 0, 0, 0, p.num_group * p.ins * p.size
+    for t in range(len(numbers)):
+        lists[2 * p.listed + t] = numbers[t] * width
     for band in range(len(bands)):
+        pixels = firsts[band + 1] - firsts[band]
         while kind < bands[band]:
             for image in range(images):
                 for q in range(begin, ends[kind]):
-                    reads[at] = image * whole + from_plane[q]
-                    writes[at] = (image * (firsts[band + 1] - firsts[band]) + to_plane[q] - firsts[band]) * width
+                    lists[at] = image * whole + from_plane[q]
+                    lists[p.listed + at] = (image * pixels + to_plane[q] - firsts[band]) * width
                     at += 1
             while at % multiple > 0:
-                reads[at] = reads[at - 1]
-                writes[at] = writes[at - 1]
+                lists[at] = lists[at - 1]
+                lists[p.listed + at] = lists[p.listed + at - 1]
                 at += 1
             begin = ends[kind]
             kind += 1
 
 
 @kernel
-def sum_kinds(
-    source, start, packed, sums, p: Sums, first, last, at, images, ins, more, finite,
-    reads, writes, offsets, nothing, rows, few, blocks,
-):  # fmt: skip
-    """The sums of the kinds from ``first`` to before ``last``, listed from ``at`` on; returns where these lists end."""
-    ends, moves, inside, outside = p.ends, p.moves, p.inside, p.outside
-    for kind in range(first, last):
+def sum_kinds(source, packed, sums, lists, nothing, p: Sums, s: Stretch, rows, few, blocks):
+    """The sums of some kinds, listed from ``begin`` on, of ``inside`` images; returns where these lists end."""
+    ends, inside, outside, at = p.ends, p.inside, p.outside, s.begin
+    for kind in range(s.first, s.last):
         begin, tap, stop = 0, 0, outside[kind]
         if kind > 0:
             begin, tap = ends[kind - 1], outside[kind - 1]
-        if finite:
+        if s.outside > 0:
             stop = inside[kind]
-        end = at + images * (ends[kind] - begin)
+        end = at + s.inside * (ends[kind] - begin)
         full = at + (end - at) // len(rows) * len(rows)
-        sum_outputs(
-            source, start, packed, sums, reads, writes, at, full, more, ins, p.size, p.taps, moves, offsets,
-            tap, inside[kind], stop, nothing, rows, blocks,
-        )
-        sum_outputs(
-            source, start, packed, sums, reads, writes, full, end, more, ins, p.size, p.taps, moves, offsets,
-            tap, inside[kind], stop, nothing, few, blocks,
-        )
+        most = at, full, s.start, s.ins, s.more, tap, inside[kind], stop
+        rest = full, end, s.start, s.ins, s.more, tap, inside[kind], stop
+        sum_outputs(source, packed, sums, lists, nothing, tuple(p), most, rows, blocks)
+        sum_outputs(source, packed, sums, lists, nothing, tuple(p), rest, few, blocks)
         at = full + (end - full + len(few) - 1) // len(few) * len(few)
     return at
 
 
 @cut(IMAGES)
 @kernel
-def convolve_inside(
-    source, weight, result, p: Sums, most, deep, packed, reads, writes, sums, nothing, offsets,
-    rows, few, blocks,
-):  # fmt: skip
+def convolve_inside(source, weight, result, p: Sums, packed, lists, sums, nothing, rows, few, blocks):
     """result = weight over source: a tile's filters over some images, or a band of one, and some channels at a time."""
-    width, images, whole = 8 * len(blocks), min(most, p.batch_size), p.num_group * p.ins * p.size
-    bands, firsts, numbers = p.bands, p.firsts, p.numbers
-    list_outputs(bands, p.ends, firsts, p.reads, p.writes, whole, images, reads, writes, width, len(few))
-    for t in range(len(numbers)):
-        offsets[t] = numbers[t] * width
+    width, images, whole = 8 * len(blocks), min(p.images, p.batch_size), p.num_group * p.ins * p.size
+    bands, firsts, finite = p.bands, p.firsts, 1
+    list_outputs(tuple(p), images, lists, width, len(few))
     nothing[0] = 0
-    finite = True
     for group in range(p.num_group):
         for column in range(0, p.outs, width):
             lanes, weights = min(width, p.outs - column), group * p.outs * p.ins * p.taps + column * p.out_step
@@ -184,18 +194,16 @@ def convolve_inside(
                 at, kind = 0, 0
                 for band in range(len(bands)):
                     end = at
-                    for low in range(0, p.ins, deep):
-                        ins, start = min(deep, p.ins - low), image * whole + (group * p.ins + low) * p.size
-                        if number + band == 0 or deep < p.ins:
+                    for low in range(0, p.ins, p.deep):
+                        ins, start = min(p.deep, p.ins - low), image * whole + (group * p.ins + low) * p.size
+                        if number + band == 0 or p.deep < p.ins:
                             pack_lanes(
                                 weight, weights + low * p.in_step, ins, p.in_step, p.taps, p.out_step, lanes,
                                 packed, width,
                             )
-                            finite = p.padded == 0 or are_finite(packed, ins * p.taps * width, nothing)
-                        end = sum_kinds(
-                            source, start, packed, sums, tuple(p), kind, bands[band], at, images, ins, low > 0, finite,
-                            reads, writes, offsets, nothing, rows, few, blocks,
-                        )
+                            finite = int(p.padded == 0 or are_finite(packed, ins * p.taps * width, nothing))
+                        kinds = kind, bands[band], start, ins, low, at, images, finite
+                        end = sum_kinds(source, packed, sums, lists, nothing, tuple(p), kinds, rows, few, blocks)
                     at, kind = end, bands[band]
                     pixels = firsts[band + 1] - firsts[band]
                     for i in range(images):
@@ -237,10 +245,10 @@ def convolve(source: Buffer, weight: Buffer, result: Buffer, g: Geometry, *, bac
     deep = max(1, min(p.ins, WEIGHTS // (p.taps * width)))
     deep = -(-p.ins // -(-p.ins // deep))
     outputs = images * p.plane + len(p.ends) * len(few)
+    p = p._replace(images=images, deep=deep, listed=outputs)
     convolve_inside(
-        source.flat, weight.flat, result.flat, tuple(p), images, deep,
-        workspace("packed", (deep * p.taps + 16) * width + 8 * len(PACK)), workspace("reads", outputs, np.int64),
-        workspace("writes", outputs, np.int64), workspace("sums", images * p.plane * width),
-        workspace("nothing", 1 + 8 * len(PACK)), workspace("offsets", len(p.moves), np.int64),
-        rows, few, blocks,
+        source.flat, weight.flat, result.flat, tuple(p),
+        workspace("packed", (deep * p.taps + 16) * width + 8 * len(PACK)),
+        workspace("lists", 2 * outputs + len(p.moves), np.int64), workspace("sums", images * p.plane * width),
+        workspace("nothing", 1 + 8 * len(PACK)), rows, few, blocks,
     )

@@ -63,6 +63,12 @@ class Sums(NamedTuple):
     """The first output of each band, and the end."""
     padded: int
     """1 where there are taps outside, else 0."""
+    images: int = 0
+    """So many images are made together,"""
+    deep: int = 0
+    """from so many channels at a time,"""
+    listed: int = 0
+    """with lists of outputs so long."""
 
 
 def _kinds(outputs: range, read: Read) -> Axis:

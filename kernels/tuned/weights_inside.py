@@ -67,13 +67,31 @@ def copy_lines(data, start, channels, size, count, image, to, pitch):
             copy_masked(data, start + channel * size + q, image, to + channel * pitch + q, count - q)
 
 
+class Lines(NamedTuple):
+    """Some lines of outputs of some images, copies of what they read, and a tap."""
+
+    apart: int
+    """Between the copies of two images."""
+    channels: int
+    begin: int
+    """The first number of a channel that is copied."""
+    images: int
+    line: int
+    end: int
+    base: int
+    """Where the sums of these filters begin."""
+    more: int
+    """0 where the sums begin."""
+    finite: int
+    """0 where the head has numbers that are not finite."""
+    tap: int
+
+
 @kernel
-def sum_tap(
-    image, apart, pitch, channels, begin, g: Geometry, tap, images, line, end, turned, sums, base, more,
-    finite, nothing, rows, blocks,
-):  # fmt: skip
+def sum_tap(image, turned, sums, nothing, g: Geometry, s: Share, o: Lines, rows, blocks):
     """sums[channel, tap] = products of the outputs of some lines for which the tap lies inside, by filters."""
-    width, taps, count = 8 * len(blocks), g.kernel_d * g.kernel_h * g.kernel_w, (end - line) * g.out_w
+    width, taps, count = 8 * len(blocks), g.kernel_d * g.kernel_h * g.kernel_w, (o.end - o.line) * g.out_w
+    apart, channels, tap, line, end, base, pitch = o.apart, o.channels, o.tap, o.line, o.end, o.base, s.pitch
     blocks = ramp(0, 8, width, blocks)  # the same numbers, now known to the compiler
     k, j = tap // (g.kernel_h * g.kernel_w) * g.dilate_d - g.pad_d, tap % g.kernel_w * g.dilate_w - g.pad_w
     i = tap // g.kernel_w % g.kernel_h * g.dilate_h - g.pad_h
@@ -82,21 +100,21 @@ def sum_tap(
     for channel in range(0, channels, len(rows)):
         left = ramp(channel * pitch, pitch, (channels - 1) * pitch, rows)
         tile = zero_tile(rows, blocks)
-        for one in range(images):
+        for one in range(o.images):
             for row in range(line, end):
                 z, y = row // g.out_h * g.stride_d + k, row % g.out_h * g.stride_h + i
                 if 0 <= z < g.depth and 0 <= y < g.height:
-                    read = one * apart + (z * g.height + y) * g.width - begin + j
+                    read = one * apart + (z * g.height + y) * g.width - o.begin + j
                     at = one * count + (row - line) * g.out_w
                     for x in range(low, high):
                         tile = fma_tile(tile, image, left, read + x * g.stride_w, turned, blocks, (at + x) * width)
-        for q in range(0 if finite else images * count):
+        for q in range(0 if o.finite > 0 else o.images * count):
             row, x = line + q % count // g.out_w, q % g.out_w
             z, y = row // g.out_h * g.stride_d + k, row % g.out_h * g.stride_h + i
             if not (0 <= z < g.depth and 0 <= y < g.height and low <= x < high):
                 tile = fma_tile(tile, nothing, rows, 0, turned, blocks, q * width)
         target = ramp((channel * taps + tap) * width, taps * width, ((channels - 1) * taps + tap) * width, rows)
-        if more:
+        if o.more > 0:
             tile = add_tiles(load_tile(sums, target, blocks, base), tile)
         store_tile(tile, sums, target, blocks, base)
 
@@ -147,12 +165,11 @@ def gather_weight_inside(
                     for q in range(images * count if lanes < width else 0):
                         for r in range(lanes, width):
                             turned[q * width + r] = 0
-                    finite = are_finite(turned, images * count * width, nothing)
+                    finite = int(are_finite(turned, images * count * width, nothing))
                     for tap in range(taps):
-                        sum_tap(
-                            image, apart, s.pitch, channels, begin, tuple(g), tap, images, line, end,
-                            turned, sums, (column - left) * channels * taps, step > 0, finite, nothing, rows, blocks,
-                        )
+                        base = (column - left) * channels * taps
+                        o = apart, channels, begin, images, line, end, base, step, finite, tap
+                        sum_tap(image, turned, sums, nothing, tuple(g), tuple(s), o, rows, blocks)
             for column in range(left, right, width):
                 to = ((group * each + column) * share + low) * taps
                 lanes, base = min(width, right - column), (column - left) * channels * taps
