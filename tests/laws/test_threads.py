@@ -18,6 +18,7 @@ import refimpl as mx
 from refimpl.executor import in_parts, table
 from refimpl.executor.in_parts import InParts
 from refimpl.kernels.foundation import cuts, native_calls, workers
+from refimpl.kernels.foundation.hand_over import _state, _swap
 from refimpl.kernels.foundation.workers import Workers
 
 from .bound import bits, walked_at_once
@@ -132,12 +133,12 @@ def test_contexts_share_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _meets(seen, mine, other):
     """Says that it runs, and waits for the other part for a while; whether that runs too."""
-    seen[mine] = 1
+    places = seen.ctypes.data
+    _swap(places + 8 * mine, 1)
     turn = 0
-    while seen[other] == 0 and turn < 2_000_000_000:
-        seen[2 + mine] += 1  # somewhere, so that the other element is read each time
+    while _state(places + 8 * other) == 0 and turn < 2_000_000_000:
         turn += 1
-    if seen[other] == 0:
+    if _state(places + 8 * other) == 0:
         raise ZeroDivisionError("it is alone")
 
 
@@ -178,6 +179,7 @@ def own_workers(monkeypatch: pytest.MonkeyPatch) -> Workers:
 def test_parts_are_made_side_by_side(own_workers: Workers) -> None:
     own_workers.places(1)
     seen = np.zeros(4, np.int64)
+    _form(_meets), workers.splitter()  # compiled before the worker watches, which it does for some milliseconds
     with own_workers.watching(1):
         _split(_meets, (seen, 0, 1), (seen, 1, 0))
     assert seen[:2].tolist() == [1, 1]
