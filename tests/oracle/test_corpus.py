@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+import refimpl as mx
 from refimpl.oracle.backends import Capabilities, Crashed, Refused
 from refimpl.oracle.drawing.graphs import Exclusions
 from refimpl.oracle.explaining.causes import Cause, gathered
@@ -33,6 +34,13 @@ def test_the_reference_is_inside_its_own_bounds_on_every_stored_program(name):
         assert right.all(), (key, wide[~right], values[~right])
     assert stored.reason
     assert len(stored.script) <= 30
+
+
+def test_a_program_does_not_hear_of_what_failed_before_it():
+    held = [mx.nd.linalg.inverse(mx.nd.zeros((2, 2))) for _ in range(3)]
+    program = read_stored(FOLDER / "332c5159ede9.json").program
+    assert trace_of(program)["1/weight:0"].tolist() == [[1.0]]
+    del held
 
 
 def test_a_name_that_is_not_the_contents_is_refused(tmp_path):

@@ -84,6 +84,7 @@ def needed_steps(program, names):
 def followed(session, needed=None):
     """The trace of a session's program: of the steps with the numbers ``needed``, or of all."""
     trace = {}
+    session.forget_failures()
     try:
         for number, step in enumerate(session.program["steps"]):
             if needed is not None and number not in needed:

@@ -12,6 +12,8 @@ import numpy as np
 
 from .values import array_of
 
+MOST_FAILURES = 100  # so many are forgotten; where waiting fails for ever, the program will hear of it
+
 
 class Session:
     """A program that is being run."""
@@ -47,9 +49,11 @@ class Session:
         return ()
 
     def forget_failures(self):
-        """Let no other program hear of what failed here: waiting raises each failure once."""
-        with suppress(Exception):
-            self.mx.nd.waitall()
+        """Let no program hear of what failed before it, or elsewhere: waiting raises each failure once."""
+        for _ in range(MOST_FAILURES):
+            with suppress(Exception):
+                self.mx.nd.waitall()
+                return
 
     def folder(self):
         """A temporary folder, made when it is first asked for."""
