@@ -9,6 +9,7 @@ import pytest
 from spec import trace
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("file", trace.chapters(), ids=lambda file: str(file.relative_to(trace.ROOT)))
 def test_chapter(file: Path) -> None:
     trace.run_chapter(file)

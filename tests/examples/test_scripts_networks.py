@@ -14,7 +14,10 @@ from types import ModuleType
 import numba
 import pytest
 
-pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="training interpreted loops takes minutes")
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="training interpreted loops takes minutes"),
+]
 SCRIPTS = Path(__file__).with_name("scripts")
 ROOT = SCRIPTS.parents[2]
 MINE = ["char_lstm_bucketing", "lenet_digits", "matrix_factorization", "mlp_digits"]

@@ -53,6 +53,7 @@ def test_every_script_is_recorded():
         assert recorded(name)["weights"], name
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="training interpreted loops takes minutes")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 @pytest.mark.clause("run/import-mxnet")

@@ -247,6 +247,7 @@ def survives(runner: Runner, kind: int, folder: Path) -> None:
     assert len(list(cache.glob("*/*.part"))) == (hurt[0][0].happen is litter), told
 
 
+@pytest.mark.heavy
 @pytest.mark.clause("kernel-cache/damaged", "kernel-cache/permissions")
 @pytest.mark.parametrize("kind", range(KINDS // 100))
 def test_a_run_survives_cache_damage(runner: Runner, kind: int, tmp_path: Path) -> None:

@@ -99,6 +99,7 @@ def unfinished(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
 
 
+@pytest.mark.heavy
 @pytest.mark.clause("Files/atomic", "Files/leftovers", "States/same-save", "Updater/resume")
 @pytest.mark.parametrize("seed", [42, 53, 59])  # between the two names of one save, before them, between four names
 def test_a_killed_training_goes_on(seed: int, tmp_path: Path) -> None:
