@@ -172,9 +172,10 @@ def _costs(g: Geometry, gathering: BackView, scattering: View, height: int) -> t
 def send_back(head: Buffer, weight: Buffer, d_data: Buffer, g: Geometry) -> None:
     """Gradient by data."""
     share, each = g.channels // g.num_group, g.num_filter // g.num_group
-    if head.dtype == np.float32 and depthwise.takes(g) and depthwise.convolve(head, weight, d_data, g, back=True):
+    sliding = head.dtype == np.float32 and depthwise.takes(g)
+    if sliding and depthwise.convolve(head, weight, d_data, g, back=True):
         return
-    if head.dtype != np.float32:
+    if sliding or head.dtype != np.float32:
         send_back_rows(head.flat, weight.flat, d_data.flat, tuple(g))
         return
     if pointwise.takes(g):
