@@ -231,7 +231,7 @@ def run_chapter(file: Path, namespace: dict[str, Any] | None = None) -> int:
                     scope.update(test.globs)
                 else:
                     exec(compile("\n" * (line - 1) + block[1], str(file), "exec"), scope)  # noqa: S102  # our own text
-                said = PRINTED.match(text, block.end())
+                said = None if os.environ.get("NUMBA_DISABLE_JIT") else PRINTED.match(text, block.end())  # no tables
                 assert not said or out.getvalue() == said[1], f"{file}:{line} prints:\n{out.getvalue()}"
         finally:
             os.chdir(before)
