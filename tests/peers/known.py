@@ -223,6 +223,8 @@ KNOWN = (
     Known("RNN", RNN_RESULTS, "RNN/sequence-length", lambda c: c.has(use_sequence_length=True)),
     Known("RNN", "call", "RNN/sequence-length",
           lambda c: c.has(use_sequence_length=True) and c.data.dtype == np.float64),
+    Known("RNN", RNN_RESULTS, "RNN/clip", lambda c: c.of.p.lstm_state_clip_min is not None and not is_double(c)),
+    Known("RNN", "call", "RNN/clip", lambda c: c.of.p.lstm_state_clip_min is not None and is_double(c)),
     Known("RNN", RNN_RESULTS, "RNN/dropout",
           lambda c: c.of.p.p and c.of.p.num_layers > 1 and (c.is_train or c.data.dtype == np.float64)),
     Known("RNN", "call", "RNN/projection", lambda c: c.of.p.projection_size),
