@@ -223,6 +223,8 @@ KNOWN = (
     Known("RNN", RNN_RESULTS, "RNN/sequence-length", lambda c: c.has(use_sequence_length=True)),
     Known("RNN", "call", "RNN/sequence-length",
           lambda c: c.has(use_sequence_length=True) and c.data.dtype == np.float64),
+    Known("_contrib_quantized_conv", "out0", "_contrib_quantized_conv/value",
+          lambda c: c.data.shape[1] % 4 == 0 and c.of.p.num_filter % 4 == 0),
     Known("RNN", RNN_RESULTS, "RNN/clip", lambda c: c.of.p.lstm_state_clip_min is not None and not is_double(c)),
     Known("RNN", "call", "RNN/clip", lambda c: c.of.p.lstm_state_clip_min is not None and is_double(c)),
     Known("RNN", RNN_RESULTS, "RNN/dropout",
