@@ -34,7 +34,7 @@ from .cluster_programs import (
 )
 from .cluster_rounds import draw_rounds, on_one_machine, run_rounds, same
 
-MANY = min(settings.default.max_examples, 100)  # 4, in CI 6
+MANY = min(settings.default.max_examples, 100)  # 4, in CI's lane of heavy tests 6
 KINDS = ("dist_sync", "dist_async")
 schedules = st.lists(st.integers(0, 40), min_size=60, max_size=160)
 """Decisions: where a list ends the run goes on with zeros, which are calm."""
