@@ -31,18 +31,10 @@ from ..shared.convolution_geometry import Geometry
 from . import convolution_inside, depthwise, pointwise, weights_inside
 from .convolution_rows import convolve_rows, gather_weight_rows
 from .image import View, space_to_depth, store_runs, view
-from .kernel import cut, kernel, tile_for, twin, wide_tile, workspace
+from .kernel import TILE_COST, cut, kernel, tile_for, twin, wide_tile, workspace
 from .simd import add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
 from .transpose import transpose
-
-CHUNK = 256
-TOGETHER = 1 << 18  # numbers of the small images that are copied together
-
-
-def _products(given: Given) -> int:
-    """How many products a convolution has, or its gradient by weight."""
-    g = Geometry(*given["g"])
-    return g.batch_size * g.num_filter * prod(g.out) * (g.channels // g.num_group) * prod(g.kernel)
+from .weights_inside import CHUNK, TOGETHER, products
 
 
 def _images_of(given: Given, first: int, last: int) -> Given:
@@ -53,7 +45,7 @@ def _images_of(given: Given, first: int, last: int) -> Given:
     return {**arrays, "g": tuple(g._replace(batch_size=last - first))}
 
 
-IMAGES = Cut(lambda given: given["g"][0], _products, _images_of, own=("image", "narrow"))
+IMAGES = Cut(lambda given: given["g"][0], products, _images_of, own=("image", "narrow"))
 """Each part has some images."""
 
 
@@ -107,7 +99,7 @@ def _taps_of(given: Given, first: int, last: int) -> Given:
 
 
 TAPS = Cut(
-    lambda given: -(-given["s"][2] // len(given["rows"])), _products, _taps_of, own=("image", "turned", "sums"),
+    lambda given: -(-given["s"][2] // len(given["rows"])), products, _taps_of, own=("image", "turned", "sums"),
 )
 """Each part has some taps of every filter: all images, so that no sum is cut."""
 
@@ -154,9 +146,6 @@ def gather_weight_tiles(
     for group in range(g.num_group):
         start, to = (group * height + low) * pitch, group * each * depth + low
         transpose(sums, start, pitch, high - low, each, d_weight, to, depth)
-
-
-TILE_COST = 10  # loading and storing a tile takes as long as about ten multiplications for each of its sums
 
 
 def cost(g: Geometry, v: View, height: int) -> int:

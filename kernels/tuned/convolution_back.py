@@ -26,7 +26,7 @@ from ..shared.convolution_geometry import Geometry
 from . import convolution_inside, depthwise, pointwise
 from .convolution_rows import send_back_rows
 from .image import BackView, View, back_view, depth_to_space, space_to_depth, store_runs, view
-from .kernel import few_rows_tile, kernel, twin, workspace
+from .kernel import TILE_COST, few_rows_tile, kernel, twin, workspace
 from .simd import add_tiles, copy_masked, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
 
 
@@ -155,9 +155,6 @@ def scatter_tiles(head, packed, d_data, g: Geometry, v: View, padded, image, row
                         store_tile(tile, image, target, to, v.taps[tap])
                     weights += each * height
         depth_to_space(image, g.channels, v.sizes, d_data, item * g.channels * size)
-
-
-TILE_COST = 10  # loading and storing a tile takes as long as about ten multiplications for each of its sums
 
 
 def _costs(g: Geometry, gathering: BackView, scattering: View, height: int) -> tuple[int, int]:

@@ -108,11 +108,12 @@ def _tile(rows: int, blocks: int) -> Tuples:
 
 _SIZES = {kind: [_tile(*size) for size in sizes] for kind, sizes in tile_sizes().items()}
 LONGEST = max(len(rows) for sizes in _SIZES.values() for rows, _ in sizes)
+TILE_COST = 10  # loading and storing a tile takes as long as about ten multiplications for each of its sums
 
 
 def wide_tile(rows: int) -> Tuples:
     """The wide tile that wastes least of ``rows`` rows, as the tuples of offsets that tell a kernel its size."""
-    return min(_SIZES["wide"], key=lambda tile: -(-rows // len(tile[0])) * len(tile[0]))
+    return min(_SIZES["wide"], key=lambda tile: _filled(rows, len(tile[0])))
 
 
 def few_rows_tile(rows: int) -> Tuples:

@@ -41,7 +41,8 @@ class Share(NamedTuple):
     high: int
 
 
-def _products(given: Given) -> int:
+def products(given: Given) -> int:
+    """How many products a convolution has, or its gradient by weight."""
     g = Geometry(*given["g"])
     return g.batch_size * g.num_filter * prod(g.out) * (g.channels // g.num_group) * prod(g.kernel)
 
@@ -53,7 +54,7 @@ def _channels_of(given: Given, first: int, last: int) -> Given:
 
 
 CHANNELS = Cut(
-    lambda given: -(-given["s"][6] // len(given["rows"])), _products, _channels_of,
+    lambda given: -(-given["s"][6] // len(given["rows"])), products, _channels_of,
     own=("image", "turned", "sums", "nothing"),
 )
 """Each part has some channels of every filter: all images, so that no sum is cut."""
