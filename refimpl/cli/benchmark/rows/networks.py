@@ -263,6 +263,11 @@ ROWS = [
         picture_row("training", f"{name}, two contexts", name, *SMALL[name], contexts=2, threads=2) for name in SMALL
     ],
     *[
+        picture_row("threads", f"{name}, two threads", name, *SMALL[name], threads=2) for name in SMALL
+    ],
+    picture_row("threads", "MobileNet-like 128^2 b8, two threads", "mobilenet", 8, (3, 128, 128), 1000, threads=2),
+    picture_row("threads", "ResNet-50 224^2 b2, two threads", "resnet-50", 2, (3, 224, 224), 1000, threads=2),
+    *[
         picture_row("contexts", f"mlp b104, contexts: {count}", "mlp", 104, (1, 28, 28), contexts=count)
         for count in (1, 2, 4, 8)
     ],
