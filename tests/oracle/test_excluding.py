@@ -131,3 +131,15 @@ def test_a_search_goes_on_with_an_operator_in_other_modes() -> None:
         verdict = judge(TwoFaults(), found.program)
         assert cause_of(found.program, verdict) == found.cause
         assert is_excluded(result.exclusions, found.program, verdict)
+
+class DoublesGradientsOfData(Reference):
+    """The gradients that a module has of its data are twice as large."""
+
+    def run(self, program):
+        return {name: 2 * value if "/gradient" in name else value for name, value in super().run(program).items()}
+
+
+def test_gradients_of_a_modules_data_are_left_out_too() -> None:
+    result = search(DoublesGradientsOfData(), level=3, programs=120, repeats=0, most=2, explain=False)
+    assert {found.cause.requirement for found in result.found} == {"write"}
+    assert result.excluded

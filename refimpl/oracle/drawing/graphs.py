@@ -169,6 +169,15 @@ def changing() -> tuple[str, ...]:
     )
 
 
+@lru_cache(maxsize=1 << 12)  # the same few operators follow everything
+def _outputs(op: Op, p: Any, shapes: tuple[Shape, ...], dtypes: tuple[np.dtype, ...]) -> tuple[tuple[Shape, Any], ...]:
+    """Shapes and types of a call's visible outputs."""
+    outs = [None] * len(op.output_names(p))
+    _, made = op.infer(p, list(shapes), list(outs))
+    _, types = op.infer_type(p, list(dtypes), list(outs))
+    return tuple((tuple(made[i]), np.dtype(types[i] or np.float32)) for i in range(op.visible_count(p)))
+
+
 class Graph:
     """A graph that grows while it is drawn."""
 
@@ -217,19 +226,13 @@ class Graph:
     def apply(self, name: str, inputs: Sequence[Entry], params: dict[str, Any]) -> list[Entry]:
         """Add an operator; returns its visible outputs."""
         op = get(name)
-        p = parsed(op, params)
-        outs = [None] * len(op.output_names(p))
-        _, shapes = op.infer(p, [e.shape for e in inputs], list(outs))
-        _, types = op.infer_type(p, [e.dtype for e in inputs], list(outs))
+        made = _outputs(op, parsed(op, params), tuple(e.shape for e in inputs), tuple(e.dtype for e in inputs))
+        number = len(self.nodes)
         self.nodes.append({
-            "op": name, "name": f"n{len(self.nodes)}", "inputs": [[e.node, e.output] for e in inputs],
+            "op": name, "name": f"n{number}", "inputs": [[e.node, e.output] for e in inputs],
             "attrs": {key: attribute_text(value) for key, value in params.items()},
         })
-        number = len(self.nodes) - 1
-        return [
-            Entry(number, i, tuple(shapes[i]), np.dtype(types[i] or np.float32), False)
-            for i in range(op.visible_count(p))
-        ]
+        return [Entry(number, i, shape, dtype, False) for i, (shape, dtype) in enumerate(made)]
 
     # --- drawn calls ----------------------------------------------------------------------------
 
@@ -295,7 +298,8 @@ class Graph:
         """Let ``times`` operators of its shape read a result."""
         made = []
         for _ in range(times):
-            possible = [pair for pair in KEEP_SHAPE if self.may(pair[0])]
+            if self.exclude.together or not made:  # else what may follow stays the same
+                possible = [pair for pair in KEEP_SHAPE if self.may(pair[0])]
             if not possible:
                 break
             name, params = self.draw.choice(possible)

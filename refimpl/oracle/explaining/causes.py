@@ -107,7 +107,8 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
         look = _error_look(mismatch) if mismatch.kind in ("refused", "crashed") else look_of(program, mismatch)
         return Cause(suspect, what, "", "", look, "", _values(program), _mode(program))
     requirement = next(
-        (step["requirements"][variable] for step in program["steps"] if variable in step.get("requirements", {})), "",
+        (step["requirements"][variable] for step in program["steps"] if variable in step.get("requirements", {})),
+        "write",  # a module's gradients of data
     )
     if sum(step["do"] == "backward" for step in program["steps"]) > 1:
         requirement += " repeated"
