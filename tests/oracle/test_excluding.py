@@ -141,5 +141,7 @@ class DoublesGradientsOfData(Reference):
 
 def test_gradients_of_a_modules_data_are_left_out_too() -> None:
     result = search(DoublesGradientsOfData(), level=3, programs=120, repeats=0, most=2, explain=False)
-    assert {found.cause.requirement for found in result.found} == {"write"}
+    for found in result.found:
+        asked = next(step.get("requirement", "write") for step in found.program["steps"] if step["do"] == "bind")
+        assert found.cause.requirement.split()[0] == (asked if isinstance(asked, str) else "write")
     assert result.excluded

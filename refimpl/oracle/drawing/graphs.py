@@ -296,7 +296,7 @@ class Graph:
 
     def read(self, entry: Entry, times: int) -> list[Entry]:
         """Let ``times`` operators of its shape read a result."""
-        made = []
+        made: list[Entry] = []
         for _ in range(times):
             if self.exclude.together or not made:  # else what may follow stays the same
                 possible = [pair for pair in KEEP_SHAPE if self.may(pair[0])]

@@ -106,10 +106,7 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
     if what != "gradient":
         look = _error_look(mismatch) if mismatch.kind in ("refused", "crashed") else look_of(program, mismatch)
         return Cause(suspect, what, "", "", look, "", _values(program), _mode(program))
-    requirement = next(
-        (step["requirements"][variable] for step in program["steps"] if variable in step.get("requirements", {})),
-        "write",  # a module's gradients of data
-    )
+    requirement = _requirement(program, variable)
     if sum(step["do"] == "backward" for step in program["steps"]) > 1:
         requirement += " repeated"
     consumers = _consumers(program)
@@ -119,6 +116,16 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
         suspect, what, _position(program, variable, suspect), requirement, look_of(program, mismatch), consumers,
         _values(program), _mode(program),
     )
+
+
+def _requirement(program: Program, variable: str) -> str:
+    """How the gradient of a variable is wanted; of gradients of data, modules tell no variable."""
+    for step in program["steps"]:
+        if variable in step.get("requirements", {}):
+            return str(step["requirements"][variable])
+        if isinstance(step.get("requirement"), str):
+            return str(step["requirement"])
+    return "write"
 
 
 def _mode(program: Program) -> str:
