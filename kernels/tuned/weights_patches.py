@@ -19,7 +19,8 @@ from ..foundation.cuts import Cut, Given
 from ..shared.convolution_geometry import Geometry
 from .image import View, space_to_depth, view
 from .kernel import cut, kernel, wide_tile, workspace
-from .simd import _Memory, _unpack, add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile, turned, zero_tile
+from .simd import _Memory, _unpack, add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
+from .transpose import turned
 from .weights_inside import CHUNK, products
 
 PATCHES = 1 << 16  # numbers of the copies that are kept in the cache
