@@ -57,8 +57,8 @@ class Share(NamedTuple):
     """of each so many outputs, whole runs;"""
     count: int
     """or so many at a time, where a run is longer."""
-    room: int
-    """Outputs for which there is room in the copies of a block of taps."""
+    space: int
+    """Outputs for which there is space in the copies of a block of taps."""
     low: int
     high: int
 
@@ -100,8 +100,8 @@ def copy_patches(image, v: View, s: Share, begin, end, to, patches, width):
     to -= begin // run * v.pitch + begin % run
     for tap in range(s.low, s.high, 16):
         offsets = load_offsets(taps, tap, SQUARE)
-        at = (tap // width * s.room + to) * width + tap % width
-        for q in range(first, last, 2):  # beside an odd last block is the next one, for which there is room
+        at = (tap // width * s.space + to) * width + tap % width
+        for q in range(first, last, 2):  # beside an odd last block is the next one, for which there is space
             here, there = load_offsets(outputs, q, PAIR), load_offsets(places, q, PAIR)
             copy_square(image, 0, offsets, here, patches, at, there, width)
 
@@ -118,7 +118,7 @@ def sum_patches(head, patches, sums, s: Share, o: Strips, each, pitch, rows, blo
             tile = zero_tile(rows, blocks)
             for strip in range(o.images * o.strips):
                 start = o.start + strip // o.strips * o.step + strip % o.strips * o.length
-                at = column * s.room + (8 + strip * o.apart) * width
+                at = column * s.space + (8 + strip * o.apart) * width
                 for q in range(o.length):
                     tile = fma_tile(tile, head, left, start + q, patches, blocks, at + q * width)
             tile = add_tiles(load_tile(sums, target, blocks, column), tile)
@@ -178,10 +178,10 @@ def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> 
     lines = -(-plane // v.run // -(-plane // v.run // lines))  # as many each time
     count = lines * v.run if v.pitch <= most else most // 16 * 16
     together = max(1, min(g.batch_size, most // v.plane))
-    room = 8 + together * max(lines * v.pitch, count) + 8
+    space = 8 + together * max(lines * v.pitch, count) + 8
     gather_weight_patches(
         head.flat, data.flat, d_weight.flat, tuple(g), tuple(v),
-        tuple(Share(together, lines * v.run, count, room, 0, depth)),
+        tuple(Share(together, lines * v.run, count, space, 0, depth)),
         workspace("image", g.channels // g.num_group * v.channel),
-        workspace("patches", room * pitch), workspace("sums", each * pitch), rows, blocks,
+        workspace("patches", space * pitch), workspace("sums", each * pitch), rows, blocks,
     )
