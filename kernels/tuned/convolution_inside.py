@@ -21,8 +21,8 @@ from ..foundation.cuts import Cut, Given
 from ..shared.convolution_geometry import Geometry
 from .inside import Sums, sums_of
 from .kernel import cut, kernel, lanes_tile, workspace
-from .simd import fma_tile, load_offsets, load_tile, ramp, store_tile, transpose_16x16, zero_tile
-from .transpose import transpose
+from .simd import fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
+from .transpose import transpose, transpose_16x16
 
 OUTPUTS = 1 << 15  # sums that are kept in the cache until they are stored: of several images, or of a part of one
 PACK = tuple(range(0, 64, 8))  # numbers that are tested for being finite at a time

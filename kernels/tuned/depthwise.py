@@ -2,8 +2,9 @@
 
 A filter of one channel has few products for each output, and rows of small images fill no vector. So sixteen planes
 are transposed until their numbers at one pixel are adjacent. A vector then holds one pixel of sixteen planes,
-whatever the width, stride and dilation of the image, and every output adds its products in the order of the page,
-each rounded as there: all results have the bits of the plain loops.
+whatever the width, stride and dilation of the image. Every output adds its products in the order of the page, each
+rounded as there: outputs and gradients by data have the bits of the plain loops. The gradient by weight first sums up
+to ``CHUNK`` products in single precision.
 
 Planes are computed in *bands* of rows that stay in the cache. A band has a copy of the rows that it reads, with zeros
 around them.
@@ -18,12 +19,14 @@ import numpy as np
 
 from ..foundation import Buffer
 from ..shared.convolution_geometry import Geometry
-from .kernel import kernel, pixel_tile, workspace
-from .lanes import COUNT, add_product, load, store
-from .simd import multiply_add_tile, ramp, store_tile, zero_tile
+from .kernel import LONGEST, kernel, pixel_tile, workspace
+from .lanes import COUNT
+from .simd import load_offsets, multiply_add_tile, ramp, store_tile, zero_tile
 from .transpose import transpose
 
 BAND = 32768  # numbers of a band, 128 KiB
+CHUNK = 256  # products of a weight that are summed in single precision, or those of a line
+TAPS = (0,) * 5  # so many weights at a time; of 9 and of 25 it wastes little
 
 
 class Sliding(NamedTuple):
@@ -98,7 +101,7 @@ def sliding(g: Geometry, *, back: bool = False) -> Sliding:
         data, out, step, apart = out, data, apart, step
     reach = max(y for part in along_h for _, y in part)
     band = max(1, (BAND // (pitch * COUNT) - reach) // step[0])
-    tables = (np.array(table, np.int64) for table in (taps + taps[-1:] * 2, weights, ends))
+    tables = (np.array(table, np.int64) for table in (taps + taps[-1:] * LONGEST, weights, ends))
     return Sliding(
         g.channels, *data, *out, pad_h, pad_w, pitch, *step, *apart, reach, min(band, -(-out[0] // apart[0])), *tables
     )
@@ -167,15 +170,16 @@ def slide(source, packed, target, planes, v: Sliding, image, dense, rows, blocks
 
 
 @kernel
-def gather_products(head, data, d_weight, batch_size, v: Sliding, image, dense, sums):
-    """d_weight[c, tap] = sum over images and pixels of head . data, in double precision."""
-    taps, count = v.taps, len(v.weights)
+def gather_products(head, data, d_weight, batch_size, v: Sliding, image, dense, sums, part, rows, blocks):
+    """d_weight[c, tap] = sum over images and pixels of head . data: of some lines, then of all in double precision."""
+    taps, count, lines = v.taps, len(v.weights), max(1, CHUNK // v.out_w)
     size, final = v.height * v.width, v.out_h * v.out_w
+    blocks = ramp(0, 8, 8, blocks)  # the same numbers, now known to the compiler
     for q in range(((v.band - 1) * v.step_h + v.reach + 1) * v.pitch * 16):
         image[q] = 0
     for group in range(0, v.channels, 16):
         channel = min(group, v.channels - 16)
-        for q in range((count + 2) * 16):
+        for q in range((count + len(rows)) * 16):
             sums[q] = 0
         for item in range(batch_size):
             plane = item * v.channels + channel
@@ -183,18 +187,16 @@ def gather_products(head, data, d_weight, batch_size, v: Sliding, image, dense, 
                 end = min(begin + v.band, v.out_h)
                 fill_band(data, plane * size, v, begin, dense, image)
                 transpose(head, plane * final + begin * v.out_w, final, 16, (end - begin) * v.out_w, dense, 0, 16)
-                for t in range(0, count, 3):
-                    one, two, three = load(sums, t * 16), load(sums, t * 16 + 16), load(sums, t * 16 + 32)
-                    for y in range(end - begin):
-                        for x in range(v.out_w):
-                            at = (y * v.step_h * v.pitch + x * v.step_w) * 16
-                            here = (y * v.out_w + x) * 16
-                            one = add_product(one, dense, here, image, at + taps[t])
-                            two = add_product(two, dense, here, image, at + taps[t + 1])
-                            three = add_product(three, dense, here, image, at + taps[t + 2])
-                    store(one, sums, t * 16)
-                    store(two, sums, t * 16 + 16)
-                    store(three, sums, t * 16 + 32)
+                for line in range(0, end - begin, lines):
+                    for t in range(0, count, len(rows)):
+                        left, tile = load_offsets(taps, t, rows), zero_tile(rows, blocks)
+                        for y in range(line, min(line + lines, end - begin)):
+                            for x in range(v.out_w):
+                                at, here = (y * v.step_h * v.pitch + x * v.step_w) * 16, (y * v.out_w + x) * 16
+                                tile = multiply_add_tile(tile, image, left, at, dense, blocks, here)
+                        store_tile(tile, part, ramp(0, 16, 16 * len(rows), rows), blocks, 0)
+                        for q in range(16 * len(rows)):
+                            sums[t * 16 + q] += part[q]
         for t in range(count):
             for c in range(16):
                 d_weight[(channel + c) * count + t] = sums[t * 16 + c]
@@ -220,6 +222,9 @@ def convolve(source: Buffer, weight: Buffer, target: Buffer, g: Geometry, *, bac
 
 def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> None:
     """Gradient by weight."""
-    v = sliding(g)
-    sums = workspace("sums", (len(v.weights) + 2) * 2 * COUNT)[: (len(v.weights) + 2) * 2 * COUNT].view(np.float64)
-    gather_products(head.flat, data.flat, d_weight.flat, g.batch_size, tuple(v), *_memory(v), sums)
+    v, rows, blocks = sliding(g), TAPS, pixel_tile()[1]
+    gather_products(
+        head.flat, data.flat, d_weight.flat, g.batch_size, tuple(v), *_memory(v),
+        workspace("sums", (len(v.weights) + len(rows)) * COUNT, np.float64), workspace("part", len(rows) * COUNT),
+        rows, blocks,
+    )

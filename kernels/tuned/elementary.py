@@ -7,7 +7,7 @@ e^x: x = n ln 2 + r with |r| <= ln 2 / 2, e^r by a polynomial, and 2^n written s
 factors, so that results that are no normal numbers are rounded once, too.
 ln x: x = 2^e m with m from 2/3 to 4/3, and ln m by a polynomial of m - 1.
 The tail of the normal distribution at t >= 0, from t to infinity, is e^(-t^2 / 2) times a polynomial of
-1 / (1 + 0.35 t); the rounding error of t^2 is put right. The error function is made of it, except near 0.
+1 / (1 + 0.35 t); the rounding error of t^2 is put right. The error function and gelu are made of it, except near 0.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ T1, T2, T3 = F(-0.33333333), F(0.13333301), F(-0.05395862)
 T4, T5, T6, TANH_NEAR = F(0.02176363), F(-0.0083264), F(0.0022727), F(0.625)
 A1, A2, A3, A4 = F(0.666664183), F(0.400214344), F(0.280030966), F(0.280063719)
 LOW_ENOUGH, NEAR_NOTHING = F(-20), F(1e-20)  # e^x - 1 is -1 below, and x nearer to 0
-ERF_NEAR, ROOT_EIGHTH = F(0.75), F(0.353553391)
+ERF_NEAR = F(0.75)
 ROOT_TWO, DENSITY_AT_0, ERF_SLOPE_AT_0 = F(1.41421356), F(0.39894228), F(1.12837917)
-BEND, FARTHEST = F(0.35), F(20)
+BEND, FARTHEST = F(0.35), F(14.4223)  # e^(-t^2 / 2) is e^LEAST there
 Q1, Q2, Q3, Q4, Q5 = F(0.139621302), F(0.139863551), F(0.11982099), F(0.105553776), F(-0.0232156198)
+G0, G1, G2, G3, G4 = F(0.398942262), F(-0.132979095), F(0.0398682393), F(-0.00935329404), F(0.0015063514)
 Q6, Q7, Q8, Q9 = F(0.15932484), F(-0.255843848), F(0.144033432), F(-0.0291584395)
 
 
@@ -104,10 +105,8 @@ def signed_as(size, x):
 
 
 @inlined
-def exp(x):
-    """e^x."""
-    near = choose(x < LEAST, LEAST, x)
-    near = choose(near > MOST, MOST, near)
+def exp_between(near):
+    """e^x for x from LEAST to MOST."""
     shifted = fused(near, LOG2_E, TO_WHOLE)
     n = shifted - TO_WHOLE
     r = fused(n, -LN2_LOW, fused(n, -LN2_HIGH, near))
@@ -116,6 +115,13 @@ def exp(x):
     p = fused(r, fused(r, fused(r, fused(r, E6, E5), E4), E3), E2)
     found = fused(r * r, p, r) + ONE
     return found * from_bits((half + BIAS) << FRACTION) * from_bits((whole - half + BIAS) << FRACTION)
+
+
+@inlined
+def exp(x):
+    """e^x."""
+    near = choose(x < LEAST, LEAST, x)
+    return exp_between(choose(near > MOST, MOST, near))
 
 
 @inlined
@@ -153,11 +159,11 @@ def log(x):
 
 @inlined
 def bell(t):
-    """e^(-t^2 / 2) for t from 0 to 20; the rounding error of t^2 is made good."""
-    square = t * t
-    rest = fused(t, t, -square)
-    found = exp(-HALF * square)
-    return fused(found, -HALF * rest, found)
+    """e^(-t^2 / 2) for t from 0 to FARTHEST; the rounding error of t^2 is made good."""
+    half = HALF * t
+    power = half * t
+    found = exp_between(-power)
+    return fused(found, -fused(half, t, -power), found)
 
 
 @inlined
@@ -170,7 +176,7 @@ def tail_over_bell(t):
 
 @inlined
 def cut(x):
-    """|x|, at most 20, beyond which the tail of the normal distribution is 0."""
+    """|x|, at most FARTHEST, where the tail of the normal distribution is 0."""
     size = abs(x)
     return choose(size > FARTHEST, FARTHEST, size)
 
@@ -201,20 +207,19 @@ def erf_slope(x):
 
 
 @inlined
-def above_half(x, square):
-    """The share of the normal distribution below x, less 1/2, for |x| up to 1."""
-    part = x * ROOT_EIGHTH
-    return fused(part, erf_over_x_less_one(HALF * square), part)
+def share_below(x, t, height):
+    """The share of the normal distribution below x, for t = |x| and the height of the bell at t."""
+    h = HALF * t * t
+    near = fused(x, fused(h, fused(h, fused(h, fused(h, G4, G3), G2), G1), G0), HALF)
+    tail = height * tail_over_bell(t)
+    return choose(t < ONE, near, choose(x < ZERO, tail, ONE - tail))
 
 
 @inlined
 def gelu(x):
     """x times the share of the normal distribution below x."""
     t = cut(x)
-    tail = bell(t) * tail_over_bell(t)
-    far = x * choose(x < ZERO, tail, ONE - tail)
-    near = fused(x, above_half(x, t * t), HALF * x)
-    return choose(t < ONE, signed_as(near, x), far)
+    return x * share_below(x, t, bell(t))
 
 
 @inlined
@@ -222,10 +227,7 @@ def gelu_slope(x):
     """The share of the normal distribution below x, plus x times its density."""
     t = cut(x)
     height = bell(t)
-    tail = height * tail_over_bell(t)
-    below = choose(x < ZERO, tail, ONE - tail)
-    below = choose(t < ONE, above_half(x, t * t) + HALF, below)
-    return fused(x, DENSITY_AT_0 * height, below)
+    return fused(x, DENSITY_AT_0 * height, share_below(x, t, height))
 
 
 @inlined

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from ..foundation import Buffer
 from ..foundation.cuts import Cut, Given
 from .kernel import Tuples, cut, kernel, tiled, twin, workspace
-from .simd import copy_16, fma_tile, load_tile, ramp, store_tile, transpose_16x16, zero_tile
+from .simd import copy_16, fma_tile, load_tile, ramp, store_tile, zero_tile
+from .transpose import transpose_16x16
 
 DEPTH, PANELS = 384, 8  # panels of 32 columns then fill 384 KiB
 

@@ -107,7 +107,7 @@ def _tile(rows: int, blocks: int) -> Tuples:
 
 
 _SIZES = {kind: [_tile(*size) for size in sizes] for kind, sizes in tile_sizes().items()}
-LONGEST = max(len(rows) for sizes in _SIZES.values() for rows, _ in sizes)
+LONGEST = max(16, *(len(rows) for sizes in _SIZES.values() for rows, _ in sizes))
 TILE_COST = 10  # loading and storing a tile takes as long as about ten multiplications for each of its sums
 
 

@@ -16,7 +16,8 @@ from ..foundation import Buffer
 from . import gemm
 from .gemm import Product, multiply_tiles
 from .kernel import kernel, tile_for, twin, workspace
-from .simd import _FLOAT, _VECTOR, _Memory, fma_tile, load_tile, ramp, store_tile, turned, zero_tile
+from .simd import _FLOAT, _VECTOR, _Memory, fma_tile, load_tile, ramp, store_tile, zero_tile
+from .transpose import turned
 
 SHORT = 8  # rows of the left operand, or of the right one, that are multiplied without packing
 STREAMS = 16  # rows that are read side by side

@@ -7,7 +7,7 @@ same place of the cache. Up to ``CHUNK`` outputs, of one image or several, are s
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, prod
 from typing import NamedTuple
 
 from ..foundation import Buffer
@@ -177,12 +177,13 @@ def gather_weight_inside(
                 transpose(sums, base, width, channels * taps, lanes, d_weight, to, share * taps)
 
 
-def takes(g: Geometry, height: int) -> bool:
-    """Whether tiles of one tap are quicker than those of ``height`` taps: where there are enough channels."""
-    channels, taps = g.channels // g.num_group, prod(g.kernel)
-    rows = len(sums_tile(channels, g.num_filter // g.num_group)[0])
-    mine, theirs = -(-channels // rows) * rows * taps, -(-channels * taps // height) * height
-    return g.out_w <= CHUNK and 4 * mine <= 5 * theirs
+def cost(g: Geometry) -> float:
+    """How long one output takes, in products; infinite where a line of outputs is too long."""
+    channels, filters = g.channels // g.num_group, g.num_filter // g.num_group
+    rows, blocks = sums_tile(channels, filters)
+    width = 8 * len(blocks)
+    products = -(-channels // len(rows)) * len(rows) * prod(g.kernel) * -(-filters // width) * width
+    return g.num_group * products if g.out_w <= CHUNK else inf
 
 
 def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> None:

@@ -28,8 +28,8 @@ from ..shared.winograd_tiles import (
     weight_sums,
 )
 from .kernel import kernel, plain, tile_for, twin, workspace
-from .simd import add_tiles, fma_tile, load_tile, ramp, store_tile, transpose_16x16, zero_tile
-from .transpose import transpose
+from .simd import add_tiles, fma_tile, load_tile, ramp, store_tile, zero_tile
+from .transpose import transpose, transpose_16x16
 
 _VECTOR = ir.VectorType(ir.FloatType(), 16)
 _DOUBLES = ir.VectorType(ir.DoubleType(), 16)

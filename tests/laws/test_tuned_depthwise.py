@@ -1,16 +1,30 @@
-"""Convolution with one filter for each channel, sixteen channels at a time: it has the plain loops' bits."""
+"""Convolution with one filter for each channel, sixteen channels at a time: it has the plain loops' bits.
+
+The gradient by weight has them where sums are exact.
+"""
 
 from __future__ import annotations
+
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.kernels import get
+from refimpl.kernels import convolution, get
 from refimpl.kernels.tuned import depthwise
 
-from .test_tuned import SEEDS, called, normal, plainly, pytestmark, three_loops  # noqa: F401  # the mark too
+from .test_tuned import (
+    EPS,
+    SEEDS,
+    called,
+    dyadic,
+    normal,
+    plainly,
+    pytestmark,  # noqa: F401  # twins exist in machine code only
+    three_loops,
+)
 
 
 @st.composite
@@ -50,9 +64,23 @@ def test_depthwise_has_the_bits_of_the_plain_loops(layer, special, which, seed):
     rng = np.random.default_rng(seed)
     for loop, shapes, out, numbers in three_loops(*layer):
         assert depthwise.takes(*numbers)
-        inputs = [normal(rng, shape) for shape in shapes]
+        inputs = [(dyadic if loop is convolution.GATHER_WEIGHT else normal)(rng, shape) for shape in shapes]
         inputs[which].reshape(-1)[[0, -1]] = special
         got, expected = (run(loop, inputs, out, numbers) for run in (called, plainly))
         np.testing.assert_array_equal(got, expected, str(loop))
         number = ~np.isnan(expected)
         np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(expected[number]), str(loop))
+
+
+@pytest.mark.usefixtures("_band")
+@given(depthwise_layers(), st.sampled_from([1, 30, 256]), SEEDS)
+def test_gradients_by_weight_are_as_good_as_sums_in_single_precision(layer, chunk, seed):
+    """Within the rounding of the products of a chunk, and of the result, however many chunks there are."""
+    rng = np.random.default_rng(seed)
+    loop, shapes, out, numbers = three_loops(*layer)[2]
+    inputs = [normal(rng, shape).astype(np.float32) for shape in shapes]
+    truth = plainly(loop, inputs, out, numbers, np.float64)
+    size = plainly(loop, [np.abs(a) for a in inputs], out, numbers, np.float64)
+    most = max(chunk, shapes[0][-1]) + 2
+    with mock.patch.object(depthwise, "CHUNK", chunk):
+        assert (np.abs(called(loop, inputs, out, numbers) - truth) <= most * EPS * size).all()

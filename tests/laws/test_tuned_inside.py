@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from refimpl.kernels import convolution
 from refimpl.kernels.shared.convolution_geometry import geometry_of
-from refimpl.kernels.tuned import convolution_back, convolution_inside, weights_inside
+from refimpl.kernels.tuned import convolution_back, convolution_inside, weights_inside, weights_patches
 
 from .test_tuned import (
     EPS,
@@ -37,7 +37,7 @@ def inside(*, everywhere=True, **parts):
     with ExitStack() as stack:
         cost = 0 if everywhere else float("inf")
         stack.enter_context(mock.patch.object(convolution_inside, "cost", lambda g, **_: cost))
-        stack.enter_context(mock.patch.object(weights_inside, "takes", lambda g, height: everywhere))
+        stack.enter_context(mock.patch.object(weights_inside, "cost", lambda g: cost))
         for name, value in parts.items():
             stack.enter_context(mock.patch.object(convolution_inside, name, value))
         yield
@@ -90,13 +90,17 @@ def test_gradients_by_data_have_the_bits_of_other_tiles(given_shapes, parts, see
     np.testing.assert_array_equal(got, expected)
 
 
-@given(geometries(), st.sampled_from([1, 9, 256]), SEEDS)
-def test_gradients_by_weight(given_shapes, chunk, seed):
-    """However many outputs are summed at a time: exact where sums are, else within the rounding of each product."""
+@given(geometries(), st.booleans(), st.sampled_from([1, 9, 32, 256]), SEEDS)
+def test_gradients_by_weight(given_shapes, everywhere, chunk, seed):
+    """However many outputs are summed at a time: exact where sums are, else within the rounding of each product.
+
+    With filters in the lanes of tiles, or with taps.
+    """
     data, weight, out, g = given_shapes
     rng = np.random.default_rng(seed)
     loop, products = convolution.GATHER_WEIGHT, out[0] * int(np.prod(out[2:]))
-    with inside(), mock.patch.object(weights_inside, "CHUNK", chunk):
+    chunks = (mock.patch.object(module, "CHUNK", chunk) for module in (weights_inside, weights_patches))
+    with inside(everywhere=everywhere), next(chunks), next(chunks):
         inputs = [dyadic(rng, out), dyadic(rng, data)]
         np.testing.assert_array_equal(called(loop, inputs, weight, (g,)), plainly(loop, inputs, weight, (g,)))
         inputs = [normal(rng, shape).astype(np.float32) for shape in (out, data)]
