@@ -93,6 +93,13 @@ def test_corners_are_drawn_where_they_are_asked_for_and_only_there(corners: bool
         assert {judge(Reference(), program).status for program in programs[:25]} == {"passed"}
 
 
+def test_gradients_that_are_zero_often_have_a_monitor() -> None:
+    capabilities = Capabilities(level=2, operators=frozenset({"SoftmaxOutput", "relu"}), corners=True)
+    asking = [p for p in (program_of(7, i, capabilities) for i in range(300)) if _asks_for_labels(p)]
+    assert len(asking) > 10
+    assert sum(map(CORNERS["monitors"], asking)) > len(asking) / 3
+
+
 def test_an_operator_can_be_left_out_for_one_type() -> None:
     capabilities = Capabilities(level=2, operators=frozenset({"relu"}), dtypes=("float32", "float64"))
     exclude = Exclusions(operators=frozenset({"tanh float64"}))

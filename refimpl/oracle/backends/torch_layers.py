@@ -87,6 +87,12 @@ def _entropy(p: Any, x: Any, label: Any) -> Any:
     return functional.cross_entropy(x, rows, reduction="sum").reshape(1)
 
 
+def _sampled(p: Any, x: Any, grid: Any) -> Any:
+    if not torch.isfinite(grid).all():
+        raise Unsupported("BilinearSampler at places that are not finite, where PyTorch makes NaN")
+    return functional.grid_sample(x, grid.permute(0, 2, 3, 1), align_corners=True)
+
+
 LAYERS: dict[str, Rule] = {
     "Pad": _pad, "LRN": _local_response, "UpSampling": _larger, "prod": _product, "sort": _sort, "dot": _dot,
     "_linalg_trsm": _solved, "_linalg_syrk": _syrk,
@@ -99,6 +105,5 @@ LAYERS: dict[str, Rule] = {
     "_contrib_AdaptiveAvgPooling2D": lambda p, x: functional.adaptive_avg_pool2d(
         x, shape_after("_contrib_AdaptiveAvgPooling2D", p, x)[2:]
     ),
-    "_contrib_BilinearResize2D": _resize, "softmax_cross_entropy": _entropy,
-    "BilinearSampler": lambda p, x, grid: functional.grid_sample(x, grid.permute(0, 2, 3, 1), align_corners=True),
+    "_contrib_BilinearResize2D": _resize, "softmax_cross_entropy": _entropy, "BilinearSampler": _sampled,
 }

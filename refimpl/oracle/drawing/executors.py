@@ -92,10 +92,12 @@ def of_graph(
             gradients[name] = like(draw, graph, name)
     steps: list[dict[str, Any]] = [{"do": "bind", "requirements": requirements, "gradients": gradients}]
     repeated = exclude.allowed("repeated", names)
+    zeros = any(requirements.get(name, "null") != "null" for name in graph.zero_gradient)
+    seldom = 2 if zeros else 12  # a monitor is told of zeros that no step computes
     for _ in range(1 + (draw.one_in(3) and repeated)):
         if draw.one_in(8):
             steps.append({"do": "share"})
-        if capabilities.corners and draw.one_in(12) and MONITOR not in exclude.operators:
+        if capabilities.corners and draw.one_in(seldom) and MONITOR not in exclude.operators:
             steps.append({"do": "monitor", "inputs": draw.boolean()})
         for number in range(1 + draw.one_in(5)):
             step: dict[str, Any] = {"do": "forward", "train": True}

@@ -188,6 +188,8 @@ class Graph:
         self.results: list[Entry] = []
         self.no_gradient: set[str] = set()
         """Variables of which no gradient can be asked."""
+        self.zero_gradient: set[str] = set()
+        """Variables of which a gradient can be asked that is zero: labels, lengths."""
         self.states: set[str] = set()
         self.style = draw.choice(capabilities.styles)
         self.dtype = np.dtype(draw.choice(capabilities.dtypes))
@@ -273,6 +275,8 @@ class Graph:
         constant = name in op.no_gradient and not (self.capabilities.corners and self.draw.one_in(4))
         if dtype.kind != "f" or name in op.aux or name in op.refuses_gradient or constant:
             self.no_gradient.add(variable)
+        elif name in op.no_gradient:
+            self.zero_gradient.add(variable)
         if free:
             self.results.append(entry)
         return entry
