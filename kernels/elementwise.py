@@ -73,6 +73,11 @@ def chain_two(head, a, b, d, n):
         d[i] = head[i] * slope(a[i], b[i])  # noqa: F821  # bound by Loop
 
 
+MAPS = {row: Loop(map_two, formula=pair.formula) for row, pair in PAIRS.items()}
+CHAINS = {
+    row: [Loop(chain_two, slope=slope) for slope in (pair.left, pair.right)] for row, pair in PAIRS.items() if pair.left
+}
+
 # --- the table -----------------------------------------------------------------------------------
 
 TABLE = (
@@ -126,7 +131,7 @@ def composed(row):
 
 def _register(name, row, aliases):
     pair = PAIRS[row]
-    apply = Loop(map_two, formula=pair.formula)
+    apply = MAPS[row]
 
     def forward(p, lhs, rhs, out):
         apply(lhs, rhs, out, out.size)
@@ -135,7 +140,7 @@ def _register(name, row, aliases):
     gradient = COMPOSED.get(name, None if pair.left else nothing)
     if gradient is None and name != "_grad_add":
         gradient = composed(row)
-        to_left, to_right = Loop(chain_two, slope=pair.left), Loop(chain_two, slope=pair.right)
+        to_left, to_right = CHAINS[row]
 
         def backward(p, head, lhs, rhs, d_lhs, d_rhs):
             if pair.is_flat(head):

@@ -2,7 +2,8 @@
 
 To wake a thread that sleeps takes 30 microseconds and more, as long as a small network's layer. So a thread that has
 made its calls watches a word of memory for the next ones, for a short while, and so does the thread that waits for the
-calls to be made. Only then do they sleep. ``STATES`` has what the word says.
+calls to be made. Only then do they sleep. ``STATES`` has what the word says. Where both have one core, who watches lets
+the other one run.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 
 from .buffer import LONG, aligned_empty
 from .native_calls import SIZES, compiled, walk, word
@@ -98,6 +99,18 @@ def _pause(typing):
     return types.void(), codegen
 
 
+_yield = types.ExternalFunction("sched_yield", types.int32())
+
+
+@register_jitable
+def _rest(turn):
+    """One turn of a thread that watches; now and then it lets others run, where there are more threads than cores."""
+    if turn % 64 == 0:
+        _yield()
+    else:
+        _pause()
+
+
 def _serve(place, turns):
     """Make what is ordered, until nothing was for so many turns. 1: somebody sleeps who has to be told."""
     left = turns
@@ -111,7 +124,7 @@ def _serve(place, turns):
                 return 1
             left = turns
         elif left > 0:
-            _pause()
+            _rest(left)
             left -= 1
         elif _moved(place, WATCHING, ASLEEP):
             return 0
@@ -122,7 +135,7 @@ def _watch(place, turns):
     while _state(place) >= ORDERED:
         if turns <= 0:
             return 0
-        _pause()
+        _rest(turns)
         turns -= 1
     return 1
 
@@ -139,8 +152,10 @@ def _share(place, first, second):
     if _moved(place, WATCHING, ORDERED) == 0:
         return walk(first, 1) + walk(second, 1)
     made = walk(first, 1)
+    turns = 0
     while _state(place) >= ORDERED:
-        _pause()
+        turns += 1
+        _rest(turns)
     return made + word(place, MADE)
 
 

@@ -28,7 +28,7 @@ from numba.extending import register_jitable
 from . import cache as kernel_cache
 from . import interrupts
 from .buffer import LONG, aligned_empty
-from .hand_over import _moved, _pause, _put, _state, _swap
+from .hand_over import _moved, _put, _rest, _state, _swap
 from .native_calls import SIZES, Form, compiled, walk, word
 from .texts import UNCALLED_FROM_C
 
@@ -50,18 +50,6 @@ TURNS = 10_000
 takes some 15 to 50 nanoseconds.
 """
 PATIENCE = 100
-
-
-_yield = types.ExternalFunction("sched_yield", types.int32())
-
-
-@register_jitable
-def _rest(turn):
-    """One turn of a thread that watches; now and then it lets others run, where there are more threads than cores."""
-    if turn % 64 == 0:
-        _yield()
-    else:
-        _pause()
 
 
 def _serve(place, turns):

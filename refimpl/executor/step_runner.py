@@ -7,7 +7,6 @@ when an engine with threads is chosen, when some memory holds a failure, or when
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import engine
@@ -21,6 +20,7 @@ from ..ndarray import NDArray, zeros
 from ..resource import random_streams
 from ..symbol.dead_branches import is_placeholder
 from .monitored_names import monitored_inputs
+from .rows import Rows
 from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
 from .table import Table
 
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from .program import Wanted
 
 MonitorCallback = Callable[[str, NDArray], None]
-
-
-_NOBODY = nullcontext()
 
 
 class Touched(NamedTuple):
@@ -69,30 +66,39 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Ta
 
     What a step that fails should have written holds the error from then on.
     """
-    rest = steps
-    if profiling_hook.symbolic is None and not engine.attention:
-        rows = table.rows(is_train)
-        at = 0
-        try:
-            if rows is None:
-                for at, step in enumerate(RUNNING.begin(steps)):  # noqa: B007  # `at` says which step failed
-                    step.run(is_train)
-            else:
-                with WORKERS.watching(rows.workers) if rows.workers else _NOBODY:
-                    for first, last, walk in rows.pieces:
-                        for at in range(first if walk is None else first + walk(), last):  # or which call
-                            rows.calls[at]()
-        except MXNetError as error:
-            failed = at if rows is None else rows.steps[at]
-            spoiled = touched(steps[failed]).writes
-            if not spoiled:
-                raise
-            engine.fail(error, spoiled)
-            rest = steps[failed + 1 :]
+    if profiling_hook.symbolic is not None or engine.attention:
+        for step in steps:
+            run_one(step, is_train, context)
+        return
+    rows = table.rows(is_train)
+    if rows is not None and rows.workers:
+        with WORKERS.watching(rows.workers):
+            _run_at_once(steps, is_train, context, rows)
+    else:
+        _run_at_once(steps, is_train, context, rows)
+
+
+def _run_at_once(steps: Sequence[Step], is_train: bool, context: Context, rows: Rows | None) -> None:
+    """Run ``steps``, or the ``rows`` written for them, here and now; after one that failed the engine has the rest."""
+    at = 0
+    try:
+        if rows is None:
+            for at, step in enumerate(RUNNING.begin(steps)):  # noqa: B007  # `at` says which step failed
+                step.run(is_train)
         else:
-            return
-    for step in rest:
-        run_one(step, is_train, context)
+            for first, last, walk in rows.pieces:
+                at = first if walk is None else first + walk()
+                while at < last:  # or which call
+                    rows.calls[at]()
+                    at += 1
+    except MXNetError as error:
+        failed = at if rows is None else rows.steps[at]
+        spoiled = touched(steps[failed]).writes
+        if not spoiled:
+            raise
+        engine.fail(error, spoiled)
+        for step in steps[failed + 1 :]:
+            run_one(step, is_train, context)
 
 
 @decides("Executor/monitor", "passes/monitored")

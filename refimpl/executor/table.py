@@ -117,11 +117,11 @@ class Table:
         """What a run calls now; None where the steps themselves have to run."""
         if _CHOICE.python or _CHOICE.plain or (_Choice.kind or self._kind) == "steps":
             return None
-        key = _key(is_train, SCOPE.get())
+        key = is_train, SCOPE.get(), winograd.chosen()  # `_key`, but a call less: every run comes here
         found = self._rows.get(key)
         if found is None:
             return self._learnt(key)
-        return self._used(key, found) if key in self._runs else found
+        return self._used(key, found) if self._runs and key in self._runs else found
 
     def walked(self, is_train: bool, active: frozenset[str]) -> Rows | None:
         """What a run under the quirks ``active`` calls, if machine code makes all of it; nothing is learnt."""
