@@ -6,11 +6,10 @@ To read one, open the file of its name. To add one, add a file: nothing else cha
 import importlib
 import pkgutil
 
-from .foundation import MXNetError, collector_pause, distinct, get
+from .foundation import MXNetError, distinct, get
 from .foundation.harness import grad, run
 
-with collector_pause.paused():  # classes and functions are no garbage, and there are many
-    for _page in sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.ispkg):
-        importlib.import_module(f"{__name__}.{_page}")
+for _page in sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.ispkg):
+    importlib.import_module(f"{__name__}.{_page}")
 
 __all__ = ["MXNetError", "distinct", "get", "grad", "run"]
