@@ -12,6 +12,7 @@ import numpy as np
 
 from ..base import MXNetError, decides, dtype_of, refusal
 from ..context import Context
+from ..kernels.foundation import collector_pause as collection
 from ..kernels.foundation import known
 from ..ndarray import NDArray, zeros
 from ..ndarray.creation import zeros_of
@@ -21,7 +22,6 @@ from ..symbol.inferred_lists import require_sides
 from ..symbol.ir import Node, variables
 from ..symbol.symbol import Symbol
 from ..symbol.values import Facts
-from . import collector_pause as collection
 from .executor import Executor
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..base import decides, described, refusal, shapes_in_words
 from ..context import Context
+from ..kernels.foundation import collector_pause as collection
 from ..ndarray import NDArray, zeros
 from ..ndarray.restoring import unchanged_on_failure
 from ..symbol import Symbol
@@ -23,7 +24,6 @@ from ..symbol.inference import is_shown_whole
 from ..symbol.inferred_lists import known_shapes
 from ..symbol.ir import variables
 from ..symbol.memory import Plan
-from . import collector_pause as collection
 from . import unfinished
 from .memory_pool import Pool
 from .program import Program

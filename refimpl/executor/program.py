@@ -141,6 +141,7 @@ class Program:
     def _infer_gradients(self, shapes: Facts, types: Facts) -> None:
         """Add the shapes and types of the nodes that step 1 made."""
         values, tables = shapes.numbers, (shapes.found, types.found)
+        rules = tuple(zip(tables, ("infer", "infer_type"), strict=True))
         for head, entry in zip(self.gradients.heads, self.symbol.entries, strict=False):
             if head is not None:
                 values.add(head)
@@ -150,13 +151,13 @@ class Program:
         for node in self.gradients.nodes:
             if node.primal is not None:
                 values.add(node)
-                for number in values.read_by(node.primal):
-                    for found in tables:
-                        found.append(found[number])
+                numbers = values.read_by(node.primal)
+                for found in tables:
+                    found.extend([found[number] for number in numbers])
             elif not node.is_variable:
                 values.add(node)
                 numbers = values.read_by(node)
-                for found, rule_name in zip(tables, ("infer", "infer_type"), strict=True):
+                for found, rule_name in rules:
                     found.extend(outputs.of(node, rule_name, [found[number] for number in numbers]))
 
     def _simplify(
@@ -282,10 +283,11 @@ class Program:
         shapes, types, parts = self.graph.shapes.found, self.graph.types.found, Parts()
         for block in plan.laid:
             whole = arenas[block.context] if block.output is None else self._at(block.output)
-            same: Buffer | None = None
+            kind = shape = None
             for number in block.values:
-                if same is None or same.dtype != types[number] or same.shape != shapes[number]:
-                    same = parts.part(whole, block.offset, types[number], shapes[number])
+                if types[number] != kind or shapes[number] != shape:
+                    kind, shape = types[number], shapes[number]
+                    same = parts.part(whole, block.offset, kind, shape)
                 self._memory[number] = same  # so that a page knows the memory that it writes over
         return plan
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..executor import collector_pause as collection
+from ..kernels.foundation import collector_pause as collection
 from .backends import Backend
 from .coverage import Cell, cells_of
 from .drawing.graphs import NOTHING, Exclusions

@@ -128,7 +128,9 @@ class _Pass:
         parts = self.contributions.of((id(node), index))
         if parts is None:
             return None
-        if not self.differentiable and (len(parts) > 1 or self.continued):
+        if len(parts) == 1 and not self.continued:
+            return parts[0]
+        if not self.differentiable:
             parts = merged(parts, partial(self.make, node), self._begun(node, parts))
         if len(parts) == 1:
             return parts[0]
@@ -163,7 +165,7 @@ class _Pass:
         """The head gradients that a rule gets: zeros where nothing came, but for a loss, which does not read them."""
         if node.signature.is_loss:
             return heads
-        whole = [
+        whole: Any = heads if None not in heads else [
             self.make(node, "zeros_like", [Entry(node, i)])[0] if head is None else head
             for i, head in enumerate(heads)
         ]

@@ -7,11 +7,12 @@ import logging
 import re
 import reprlib
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base import MXNetError, decides, refusal
 from ..files.mistaken import what_it_is
+from ..kernels.foundation import collector_pause
 from ..kernels.foundation.params import Shape, field_types
 from ..op_registry.known import find
 from ..util import is_np_shape
@@ -20,10 +21,14 @@ from .ir import Entry, Node, post_order
 from .json_text import (
     MAX_DIGITS,
     UNWRITABLE,
+    block,
+    fields_of,
     first_beyond,
     is_count,
     no_constant,
+    numbers_of,
     parts_outside_text,
+    quoted,
     short_integer,
     unwritable,
 )
@@ -40,7 +45,6 @@ _NODE_FIELDS = {
 _ATTRIBUTE_FIELDS = {"param", "attr", "attrs"}
 _GRAPH_FIELDS = {"nodes", "arg_nodes", "node_row_ptr", "heads", "attrs"}
 _CASTS = ("amp_cast", "amp_multicast")
-_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -83,30 +87,6 @@ def _versions(order: Sequence[Node]) -> dict[tuple[int, int], int]:
     return found
 
 
-@decides("symbol-file/text")
-def _quoted(text: str) -> str:
-    """Text as MXNet writes it: it knows these five escapes and no others, so the rest stands as it is."""
-    if not text.isprintable() or '"' in text or "\\" in text:
-        if unwritable(text):
-            raise refusal("symbol-file/characters", f"{text[:80]!r} {UNWRITABLE}")
-        text = text.translate(_ESCAPES)
-    return f'"{text}"'
-
-
-def _block(brackets: str, lines: Iterable[str], indent: int) -> str:
-    """Lines in the layout of MXNet's writer, which indents by two spaces."""
-    pad = "\n" + "  " * (indent + 1)
-    return f"{brackets[0]}{pad}{f', {pad}'.join(lines)}{pad[:-2]}{brackets[1]}"
-
-
-def _map(fields: Sequence[str], indent: int) -> str:
-    return "{" + fields[0] + "}" if len(fields) == 1 else _block("{}", fields, indent)
-
-
-def _numbers(values: Sequence[int], indent: int) -> str:
-    return str(values) if len(values) <= 10 else _block("[]", map(str, values), indent)
-
-
 @decides("symbol-file/np-shape", "symbol-file/layout", "symbol-file/round-trip")
 def to_json(heads: Sequence[Entry], *, remove_amp_cast: bool = True) -> str:
     """The graph below ``heads`` as text, by default without the casts that mixed precision put in.
@@ -128,35 +108,43 @@ def to_json(heads: Sequence[Entry], *, remove_amp_cast: bool = True) -> str:
     attrs = [f'"mxnet_version": ["int", {upgrades.CURRENT}]']
     if is_np_shape():
         attrs.insert(0, '"is_np_shape": ["int", 1]')
-    return _block("{}", [*_fields(heads, order, 1), f'"attrs": {_map(attrs, 1)}'], 0)
+    return block("{}", [*_fields(heads, order, 1), f'"attrs": {fields_of(attrs, 1)}'], 0)
 
 
 def _fields(heads: Sequence[Entry], order: Sequence[Node], indent: int) -> list[str]:
     """What a file says of a graph of the nodes ``order``; a graph inside a node says no more."""
     number = {id(node): i for i, node in enumerate(order)}
     versions = _versions(order)
+    attributes: dict[tuple, str] = {}  # layers repeat
     nodes, rows = [], [0]
     for node in order:
-        fields = [f'"op": {_quoted(node.kind)}', f'"name": {_quoted(node.name)}']
+        kind = node.kind
+        fields = [f'"op": {quoted(kind)}', f'"name": {quoted(node.name)}']
         if node.attrs:
-            attrs = [f"{_quoted(key)}: {_quoted(value)}" for key, value in sorted(node.attrs.items())]
-            fields.append(f'"attrs": {_map(attrs, indent + 2)}')
-        inputs = [
-            [number[id(source)], index, versions.get((id(node), i), 0)]
-            for i, (source, index) in enumerate(node.inputs)
-        ]
-        fields.append(f'"inputs": {inputs}')
+            key = tuple(node.attrs.items())
+            if key not in attributes:
+                attrs = [f"{quoted(name)}: {quoted(value)}" for name, value in sorted(key)]
+                attributes[key] = f'"attrs": {fields_of(attrs, indent + 2)}'
+            fields.append(attributes[key])
+        if versions:
+            inputs = [
+                [number[id(source)], index, versions.get((id(node), i), 0)]
+                for i, (source, index) in enumerate(node.inputs)
+            ]
+            fields.append(f'"inputs": {inputs}')
+        else:
+            fields.append(f'"inputs": [{", ".join([f"[{number[id(s)]}, {index}, 0]" for s, index in node.inputs])}]')
         if node.subgraphs():
-            graphs = [_block("{}", _fields(g, post_order(g), indent + 4), indent + 3) for g in node.subgraphs()]
-            fields.append(f'"subgraphs": {_block("[]", graphs, indent + 2)}')
-        nodes.append(_block("{}", fields, indent + 1))
+            graphs = [block("{}", _fields(g, post_order(g), indent + 4), indent + 3) for g in node.subgraphs()]
+            fields.append(f'"subgraphs": {block("[]", graphs, indent + 2)}')
+        nodes.append(block("{}", fields, indent + 1))
         # in MXNet the workspace of RNN is no output
-        rows.append(rows[-1] + (node.visible_count() if node.kind == "RNN" else node.output_count()))
+        rows.append(rows[-1] + (node.visible_count() if kind == "RNN" else node.output_count()))
     variables = [i for i, node in enumerate(order) if node.is_variable]
     return [
-        f'"nodes": {_block("[]", nodes, indent)}',
-        f'"arg_nodes": {_numbers(variables, indent)}',
-        f'"node_row_ptr": {_numbers(rows, indent)}',
+        f'"nodes": {block("[]", nodes, indent)}',
+        f'"arg_nodes": {numbers_of(variables, indent)}',
+        f'"node_row_ptr": {numbers_of(rows, indent)}',
         f'"heads": {[[number[id(e.node)], e.index, 0] for e in heads]}',
     ]
 
@@ -223,18 +211,19 @@ class _Graph:
             )
         return found[1]
 
-    def reference(self, value: Any, where: str) -> tuple[int, int]:
+    def reference(self, value: Any, where: Row | str) -> tuple[int, int]:
         """(node, output) of [node, output] or [node, output, version]."""
-        if not (isinstance(value, list) and 2 <= len(value) <= 3 and all(map(is_count, value))):
+        if not (isinstance(value, list) and 2 <= len(value) <= 3 and {*map(type, value)} == {int} and min(value) >= 0):
             raise self.fail(f"{where}: {reprlib.repr(value)} is not [node, output] or [node, output, version]")
         if value[0] >= len(self.graph["nodes"]):
             raise self.fail(f"{where} refers to node {value[0]}, there are {len(self.graph['nodes'])}")
         return value[0], value[1]
 
-    def attributes(self, fields: dict[str, Any], where: str) -> dict[str, str]:
+    def attributes(self, fields: dict[str, Any], where: Row) -> dict[str, str]:
         """``param`` of 0.8, overruled by ``attr`` or ``attrs``."""
         attrs: dict[str, str] = {}
-        for key in sorted([k for k in fields if k in _ATTRIBUTE_FIELDS], key=lambda k: k != "param"):
+        keys = [key for key in fields if key in _ATTRIBUTE_FIELDS]
+        for key in sorted(keys, key="param".__ne__) if len(keys) > 1 else keys:
             if not isinstance(fields[key], dict):
                 raise self.fail(f"{where}: {key} is not a map")
             for attribute, value in fields[key].items():
@@ -250,36 +239,35 @@ class _Graph:
     @decides("symbol-file/older-versions")
     def row(self, number: int, fields: Any) -> Row:
         """One node, its fields checked."""
-        where = f"node {number}"
         if not isinstance(fields, dict) or not isinstance(fields.get("op"), str):
-            raise self.fail(f"{where} has no operator name")
+            raise self.fail(f"node {number} has no operator name")
         name = fields.get("name")
         if not isinstance(name, str):
-            raise self.fail(f"{where} has no name")
+            raise self.fail(f"node {number} has no name")
         if unwritable(name) or unwritable(fields["op"]):
-            raise self.fail(f"{where}: {reprlib.repr(name)} or its operator's name {UNWRITABLE}", "characters")
-        where = f"{where} ({name[:80]})"
+            raise self.fail(f"node {number}: {reprlib.repr(name)} or its operator's name {UNWRITABLE}", "characters")
+        row = Row(number, None, name)
         if not _NODE_FIELDS.issuperset(fields):
             unknown = [key for key in fields if key not in _NODE_FIELDS]
-            raise self.fail(f"{where} has an unknown field {reprlib.repr(unknown[0])}")
+            raise self.fail(f"{row} has an unknown field {reprlib.repr(unknown[0])}")
         for key in ("inputs", "control_deps", "subgraphs"):
-            if not isinstance(fields.get(key, []), list):
-                raise self.fail(f"{where}: {key} is not a list")
-        for other in fields.get("control_deps", []):
+            if key in fields and not isinstance(fields[key], list):
+                raise self.fail(f"{row}: {key} is not a list")
+        for other in fields.get("control_deps", ()):
             if not is_count(other) or other >= len(self.graph["nodes"]):
-                raise self.fail(f"{where}: control_deps refers to node {reprlib.repr(other)}, which is not there")
-        row = Row(number, None, name, self.attributes(fields, where))
-        row.inputs = [self.reference(value, where) for value in fields.get("inputs", [])]
+                raise self.fail(f"{row}: control_deps refers to node {reprlib.repr(other)}, which is not there")
+        row.attrs = self.attributes(fields, row)
+        row.inputs = [self.reference(value, row) for value in fields.get("inputs", ())]
         if fields["op"] != "null":
             row.op = self.at_node(row, find, fields["op"])
         elif row.inputs:
-            raise self.fail(f"{where} is a variable and has inputs")
+            raise self.fail(f"{row} is a variable and has inputs")
         for key, text in row.attrs.items():
             if len(text) > _LONGEST_SHAPE and self.is_shape(row, key):
-                raise self.fail(f"{where}: {key} has {len(text)} characters, a shape has at most {_LONGEST_SHAPE}")
-        row.subgraphs = [self.inside(graph, where) for graph in fields.get("subgraphs", [])]
+                raise self.fail(f"{row}: {key} has {len(text)} characters, a shape has at most {_LONGEST_SHAPE}")
+        row.subgraphs = [self.inside(graph, str(row)) for graph in fields.get("subgraphs", ())]
         if row.subgraphs and not hasattr(row.op, "graphs"):
-            raise self.fail(f"{where}: {fields['op'][:80]} holds no graphs")
+            raise self.fail(f"{row}: {fields['op'][:80]} holds no graphs")
         return row
 
     @staticmethod
@@ -315,6 +303,8 @@ class _Graph:
     @decides("symbol-file/order")
     def in_order(self, rows: Sequence[Row]) -> list[Row]:
         """Rows with inputs first; files of MXNet are in such an order already."""
+        if all([n < row.number for row in rows for n, _ in row.inputs]):  # noqa: C419  # a list is faster
+            return list(rows)
         done: list[Row] = []
         state = [0] * len(rows)  # 0 not seen, 1 waits for its inputs, 2 done
         for first in rows:
@@ -334,7 +324,7 @@ class _Graph:
                 stack.extend(reversed(waits))
         return done
 
-    def entry(self, reference: tuple[int, int], nodes: Sequence[Node | None], where: str) -> Entry:
+    def entry(self, reference: tuple[int, int], nodes: Sequence[Node | None], where: Row | str) -> Entry:
         node = nodes[reference[0]]
         assert node is not None
         count = node.output_count()
@@ -349,7 +339,7 @@ class _Graph:
         return len(upgrades.input_names(row.op, row.op.parse(row.attrs)))
 
     def node(self, row: Row, nodes: Sequence[Node | None]) -> Node:
-        entries = [self.entry(reference, nodes, str(row)) for reference in row.inputs]
+        entries = [self.entry(reference, nodes, row) for reference in row.inputs]
         if row.op is None:
             return Node(None, row.name, row.attrs)
         counter, count = row.op.variadic, str(len(entries))
@@ -387,7 +377,8 @@ def from_json(text: str, source: str = "json") -> list[Entry]:
     Raises:
         MXNetError: the text is not a symbol file, or names an operator or a value that is refused.
     """
-    return _Graph(text, source).read()
+    with collector_pause.paused():  # a graph holds no garbage, and is half of it text that goes at once
+        return _Graph(text, source).read()
 
 
 def parsed(text: str, source: str = "json") -> tuple[int, dict[str, Any]]:

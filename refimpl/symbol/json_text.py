@@ -1,19 +1,48 @@
-"""The text of symbol files: where its parts are, and which characters it must not hold."""
+"""The text of symbol files: how it is written, where its parts are, and which characters it must not hold."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+
+from ..base import decides, refusal
 
 MAX_DIGITS = 18
 UNWRITABLE = "holds a NUL or half a character, which no file of MXNet can"
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 _NO_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 
 
 def unwritable(text: str) -> bool:
     """Whether text holds what no file of MXNet can."""
     return not text.isprintable() and bool(_NO_CHARACTERS.search(text))
+
+
+@decides("symbol-file/text")
+def quoted(text: str) -> str:
+    """Text as MXNet writes it: it knows these five escapes and no others, so the rest stands as it is."""
+    if not text.isprintable() or '"' in text or "\\" in text:
+        if unwritable(text):
+            raise refusal("symbol-file/characters", f"{text[:80]!r} {UNWRITABLE}")
+        text = text.translate(_ESCAPES)
+    return f'"{text}"'
+
+
+def block(brackets: str, lines: Iterable[str], indent: int) -> str:
+    """Lines in the layout of MXNet's writer, which indents by two spaces."""
+    pad = "\n" + "  " * (indent + 1)
+    return f"{brackets[0]}{pad}{f', {pad}'.join(lines)}{pad[:-2]}{brackets[1]}"
+
+
+def fields_of(fields: Sequence[str], indent: int) -> str:
+    """A map with these ``fields``; ``indent`` is how deep it stands."""
+    return "{" + fields[0] + "}" if len(fields) == 1 else block("{}", fields, indent)
+
+
+def numbers_of(values: Sequence[int], indent: int) -> str:
+    """A list of the numbers ``values``; ``indent`` is how deep it stands."""
+    return str(values) if len(values) <= 10 else block("[]", map(str, values), indent)
 
 
 def parts_outside_text(text: str) -> Iterator[re.Match[str]]:
@@ -51,6 +80,6 @@ def is_count(value: Any) -> bool:
 
 
 __all__ = [
-    "MAX_DIGITS", "UNWRITABLE", "first_beyond", "is_count", "no_constant", "parts_outside_text", "short_integer",
-    "unwritable",
+    "MAX_DIGITS", "UNWRITABLE", "block", "fields_of", "first_beyond", "is_count", "no_constant", "numbers_of",
+    "parts_outside_text", "quoted", "short_integer", "unwritable",
 ]

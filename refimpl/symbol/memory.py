@@ -153,6 +153,7 @@ class _Planner:
         self.types: list[Any] = graph.types.found
         self.blocks: list[Block] = []
         self.of: list[Block | None] = [None] * graph.values.count
+        self.bytes = [0] * graph.values.count  # of the values of the steps so far
         self.plan = Plan(graph)
         self.last_use = self._last_uses(held)
         self.changed = self._changed()
@@ -183,13 +184,10 @@ class _Planner:
                 found.update(n for n, name in zip(reads, names, strict=True) if name in node.op.mutates)
         return found
 
-    def _bytes(self, number: int) -> int:
-        return _byte_count(self.shapes[number], self.types[number])
-
     def _alike(self, block: Block, a: int, b: int, context: Context) -> bool:
         """Whether value ``b`` may take the place of ``a``, which lies in ``block``."""
         return (
-            self.types[a] == self.types[b] and block.used == self._bytes(b)
+            block.used == self.bytes[b] and self.types[a] == self.types[b]
             and (block.context is context or block.context == context)
         )
 
@@ -229,15 +227,15 @@ class _Planner:
 
     def _overwritable(self, step: int, number: int, index: int, pairs: Pairs, context: Context) -> list[Block]:
         """The blocks that output ``index``, a value's ``number``, may reuse: no later step reads them."""
-        found, of = [], self.of
-        blocks = [of[read] for read in self.reads[step]]
+        found, of, reads = [], self.of, self.reads[step]
         for position, output in pairs:
-            block = blocks[position]
+            block = of[reads[position]]
             if output != index or block is None or block.last != step:
                 continue
-            readers = [i for i, other in enumerate(blocks) if other is block]
-            if self._alike(block, self.reads[step][position], number, context) and (
-                all([(reader, index) in pairs for reader in readers])  # noqa: C419  # a list is faster
+            if self._alike(block, reads[position], number, context) and (
+                len(reads) == 1
+                # a list is faster
+                or all([(i, index) in pairs for i, read in enumerate(reads) if of[read] is block])  # noqa: C419
             ):
                 found.append(block)
         return found
@@ -248,9 +246,9 @@ class _Planner:
         values = self.graph.values
         written = {id(node): step for step, node in enumerate(self.forward)}
         outputs = {values.of(e): e for e in self.graph.outputs if not e.node.is_variable}
-        for number in sorted(outputs, key=self._bytes, reverse=True)[:OUTPUTS_USED]:
+        for number in sorted(outputs, key=self.bytes.__getitem__, reverse=True)[:OUTPUTS_USED]:
             node, index = outputs[number]
-            context, space, step = self.graph.contexts[id(node)], self._bytes(number), written[id(node)]
+            context, space, step = self.graph.contexts[id(node)], self.bytes[number], written[id(node)]
             over = self._overwritable(step, number, index, _pairs(node), context)[:1]
             earlier = [
                 b for b in self.blocks
@@ -270,9 +268,12 @@ class _Planner:
     def run(self) -> Plan:
         """Decide which values share a block, then where every block lies."""
         of, last_use, pinned, shares = self.of, self.last_use, self.pinned, self.how != "off"
+        bytes_of, shapes, types = self.bytes, self.shapes, self.types
         for step, node in enumerate(self.nodes):
             context, numbers, op = self.graph.contexts[id(node)], self.graph.values.made[id(node)], node.op
             assert op is not None
+            for number in numbers:
+                bytes_of[number] = _byte_count(shapes[number], types[number])
             if shares and op.view:
                 self._view(step, node, context)
             if shares and (op.inplace if node.primal is None else op.inplace_backward):
@@ -280,7 +281,7 @@ class _Planner:
             for number in numbers:
                 if number in pinned:
                     continue
-                used = _byte_count(self.shapes[number], self.types[number])
+                used = bytes_of[number]
                 self.plan.requested += used
                 if of[number] is None:
                     first, last = (step, max(step, last_use[number])) if shares else (0, self.end)

@@ -29,14 +29,14 @@ MOST_NAMES = 100_000
 _HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Row:
     """One node of a file: its fields, checked, before a graph is made of them."""
 
     number: int
     op: Op | None
     name: str
-    attrs: dict[str, str]
+    attrs: dict[str, str] = field(default_factory=dict)
     inputs: list[tuple[int, int]] = field(default_factory=list)
     """(number of a row, output)"""
     subgraphs: list[list[Entry]] = field(default_factory=list)

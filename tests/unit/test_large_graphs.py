@@ -11,7 +11,7 @@ import pytest
 
 import refimpl as mx
 from refimpl.cli.benchmark.rows.graphs import GRAPHS
-from refimpl.executor import collector_pause as collection
+from refimpl.kernels.foundation import collector_pause as collection
 from refimpl.kernels.foundation import get
 from refimpl.symbol import arrangement
 from refimpl.symbol.arrangement import Block, LargePacking, Packing, arrange, needed
