@@ -227,7 +227,9 @@ class _Hunt:
             else:
                 verdict, shown = self._explained(number, program, verdict, prove)
                 status = verdict.status
-                if shown is not None:
+                if verdict.status == "failed" and shown is None:
+                    status = "expected"
+                elif shown is not None:
                     found, small = shown
                     fresh = None if found.again else found
                     status = "failed" if found.verdict.confirmed else "unconfirmed"
@@ -255,7 +257,10 @@ class _Hunt:
     def _explained(
         self, number: int, program: Program, verdict: Verdict, prove: Callable[[], Verdict]
     ) -> tuple[Verdict, tuple[Found, Program] | None]:
-        """The verdict, and where it stays, the cause and the shrunk program; a known cause has ``again`` counted up."""
+        """The verdict, and where it stays, the cause and the shrunk program; a known cause has ``again`` counted up.
+
+        A program that is expected to fail once it is shrunk has no cause here: what else it showed followed from that.
+        """
         small, last = program, verdict
         if number >= 0:
             small, last = _shrunk(self.backend, program, verdict, timed=self.timed, confirm=False)
@@ -265,6 +270,8 @@ class _Hunt:
                 if verdict.status != "failed":
                     return verdict, None
                 small, last = _shrunk(self.backend, program, verdict, timed=self.timed, confirm=True)
+        if small is not program and self.expected is not None and self.expected(small, last):
+            return verdict, None
         cause = cause_of(small, last)
         known = self.by_cause.get(cause.key)
         if known is not None:

@@ -116,6 +116,17 @@ def test_expected_failures_are_counted_and_not_reported() -> None:
     assert result.statuses["failed"] == 0
 
 
+def test_what_is_expected_of_a_shrunk_program_is_expected_of_the_program() -> None:
+    def alone(program, verdict) -> bool:
+        return len(operators(program)) == 1
+
+    known = search(planted("rounded"), programs=20, expected=alone)
+    assert not known.found
+    assert known.statuses["expected"] > 1
+    longer = search(planted("rounded"), programs=20, expected=lambda program, verdict: len(operators(program)) > 1)
+    assert longer.statuses["expected"] < known.statuses["expected"]  # some of those had several operators
+
+
 def test_what_the_second_bound_allows_is_not_reported(monkeypatch) -> None:
     def wide(truth):
         known = truth.expected.items()

@@ -267,7 +267,9 @@ def rules(xp: Any) -> dict[str, Rule]:
 
     def smooth(p: Any, x: Any) -> Any:
         s = p.scalar * p.scalar
-        return xp.where(xp.abs(x) <= 1 / s, 0.5 * s * x * x, xp.abs(x) - 0.5 / s)
+        near = xp.abs(x) <= 1 / s
+        inside = xp.where(near, x, xp.zeros_like(x))  # the square of an infinity would make NaN of its gradient
+        return xp.where(near, 0.5 * s * inside * inside, xp.abs(x) - 0.5 / s)
 
     def total(p: Any, *parts: Any) -> Any:
         found = parts[0]
