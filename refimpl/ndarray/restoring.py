@@ -16,6 +16,10 @@ from .ndarray import NDArray, empty
 _VALUES = frozenset({int, float, bool, str, type(None)})
 _NEVER_CHANGED = frozenset({"sym_info"})
 """Attributes that are not followed: what an optimizer knows of the network is large."""
+_ZEROS = object()
+"""What is remembered of an array whose bits are all 0, as bind leaves it: to read it takes no memory of the system."""
+_LARGE = 1 << 16
+"""Bytes from which on an array is searched for a bit that is 1; a smaller one is copied as soon."""
 
 
 class Held:
@@ -82,7 +86,10 @@ def _copy(array: Any) -> Any:
     if not isinstance(array, NDArray) or array.is_sparse:
         return array.copy()
     if _is_at_rest(array):
-        return array._buffer.flat.copy()  # every update copies weights, so it has to be quick
+        flat = array._buffer.flat
+        if flat.nbytes >= _LARGE and not flat.view(f"u{flat.itemsize}").any():
+            return _ZEROS
+        return flat.copy()  # every update copies weights, so it has to be quick
     made = empty(array.shape, array.context, array.dtype)
     dense.hand_over(array._buffer, made._buffer, array.context)
     return made
@@ -98,6 +105,8 @@ def _overwrite(array: Any, before: Any) -> None:
         array[...] = before
     elif array.is_sparse:
         before.copyto(array)
+    elif before is _ZEROS:
+        array._buffer.flat[:] = 0
     elif isinstance(before, np.ndarray):
         array._buffer.flat[:] = before
     else:

@@ -352,8 +352,9 @@ def _done(
     try:
         if plan is None or not plan.fits(updater):
             given = rows()
-            if not all(row.key in updater.states for row in given):
-                return False  # the first update of a parameter makes its state
+            new = [row for row in given if row.key not in updater.states]
+            if new:
+                return _first(updater, new, lambda: _done(updater, rows, together, kind, *lists))
             plan = _made(updater, given, together)
             if len(plans) >= LIMIT:
                 plans.clear()
@@ -362,6 +363,24 @@ def _done(
     except Unfit:
         return False
     return True
+
+
+def _first(updater: Updater, rows: Sequence[Row], step: Callable[[], bool]) -> bool:
+    """Make the states of parameters that have none, and take a step; without the step they have none again."""
+    optimizer = updater.optimizer
+    changed = [vars(optimizer), updater.states, updater.states_synced, optimizer._all_index_update_counts]
+    before = [dict(each) for each in changed]
+    counted = [dict(each) for each in optimizer._all_index_update_counts.values()]
+    try:
+        for row in rows:
+            updater._state(row.key, row.weight)
+        return step()
+    finally:
+        counts = optimizer._all_index_update_counts.values()
+        if [each for each in counts if each] == [each for each in counted if each]:  # no step was taken
+            for each, held in zip(changed, before, strict=True):
+                each.clear()
+                each.update(held)
 
 
 def _made(updater: Updater, rows: Sequence[Row], together: int) -> _Plan | _NoPlan:

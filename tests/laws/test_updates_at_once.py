@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -255,7 +256,7 @@ def test_every_rule_has_the_bits_of_one_parameter_after_another(rule, contexts, 
 @pytest.mark.clause("Updater/at-once")
 def test_plain_training_goes_by_tables(contexts, store):
     for rule in RULES:
-        assert _agree(rule, contexts, store, PLAIN) == 2
+        assert _agree(rule, contexts, store, PLAIN) == 3
 
 
 @pytest.mark.clause("Updater/at-once", "Optimizer/learning-rate")
@@ -266,7 +267,7 @@ def test_schedulers_are_asked_as_often_as_the_rate_may_change():
 
     with mock.patch.dict(HAPPENINGS, scheduled=scheduled):
         for rule in RULES:
-            assert _agree(rule, 2, "local", [("scheduled", "nothing", 0.0)] * 4) == 3
+            assert _agree(rule, 2, "local", [("scheduled", "nothing", 0.0)] * 4) == 4
 
 
 @pytest.mark.parametrize(("happening", "scope"), [
@@ -276,6 +277,58 @@ def test_schedulers_are_asked_as_often_as_the_rate_may_change():
 @pytest.mark.clause("Updater/at-once")
 def test_what_looks_on_or_replaces_a_part_never_goes_by_tables(happening, scope):
     assert _agree("momentum", 2, "local", [(happening, scope, 0.0)] * 2) == 0
+
+
+FAILURES = {
+    "no memory for a state": (mx.optimizer.SGD, "create_state_multi_precision", 3, MemoryError),
+    "no memory for the table": (many.Walk, "__init__", 1, MemoryError),
+    "interrupted before it": (many.Walk, "__call__", 1, KeyboardInterrupt),
+    "no table": (many.Walk, "__init__", 1, at_once.Unfit),
+}
+
+
+@pytest.mark.parametrize("failure", list(FAILURES))
+@pytest.mark.parametrize(("contexts", "store"), [(1, None), (2, "local"), (2, "summing")])
+@pytest.mark.clause("Updater/at-once", "Updater/failed")
+def test_a_first_update_that_fails_leaves_no_states(failure, contexts, store):
+    kind, name, number, error = FAILURES[failure]
+    one, two = (Training("table", "momentum", contexts, store, {}) for _ in range(2))
+    before = one.seen()[0], one.seen()[3:]
+    original, calls = getattr(kind, name), itertools.count(1)
+
+    def failing(*given, **named):
+        if next(calls) == number:
+            raise error
+        return original(*given, **named)
+
+    with mock.patch.object(kind, name, failing):
+        if error is at_once.Unfit:  # the usual path makes the states
+            one.update()
+        else:
+            with pytest.raises(error):
+                one.update()
+            assert (one.seen()[0], one.seen()[3:]) == before
+            one.random = two.random = np.random.RandomState(6)
+            one.update()
+    two.random = np.random.RandomState(6) if error is not at_once.Unfit else two.random
+    two.update()
+    assert one.seen() == two.seen()
+
+
+@pytest.mark.clause("Updater/at-once")
+def test_a_first_update_that_is_interrupted_after_it_was_made_keeps_its_states():
+    one, two = (Training("table", "momentum", 2, "local", {}) for _ in range(2))
+    walk = many.Walk.__call__
+
+    def interrupted(self, numbers):
+        walk(self, numbers)
+        raise KeyboardInterrupt
+
+    with mock.patch.object(many.Walk, "__call__", interrupted), pytest.raises(KeyboardInterrupt):
+        one.update()
+    two.update()
+    assert one.updater.states
+    assert one.seen() == two.seen()
 
 
 @pytest.mark.clause("Updater/at-once")

@@ -1,0 +1,53 @@
+"""What a failed block gives back: the same bits, and no memory for arrays that hold nothing yet."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import refimpl as mx
+from refimpl.ndarray.restoring import Held, unchanged_on_failure
+
+MANY = 1 << 18
+CORNERS = {
+    "zeros": lambda flat: None,
+    "negative zeros": lambda flat: flat.fill(-0.0),
+    "a negative zero at the end": lambda flat: flat[-1:].fill(-0.0),
+    "one number at the end": lambda flat: flat[-1:].fill(3),
+    "one number at the start": lambda flat: flat[:1].fill(3),
+    "ones": lambda flat: flat.fill(1),
+}
+
+
+@pytest.mark.clause("Module/params-atomic", "Module/atomic")
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "bool"])
+@pytest.mark.parametrize("size", [0, 1, 100, MANY])
+@pytest.mark.parametrize("corner", CORNERS)
+def test_the_same_bits_come_back(corner: str, size: int, dtype: str) -> None:
+    values = np.zeros(size, dtype)
+    CORNERS[corner](values)
+    array = mx.nd.array(values, dtype=dtype)
+    with pytest.raises(KeyboardInterrupt), unchanged_on_failure([array]):
+        array[:] = 7
+        raise KeyboardInterrupt
+    assert array.asnumpy().tobytes() == values.tobytes()
+
+
+@pytest.mark.clause("Module/params-atomic")
+def test_arrays_of_zeros_are_not_copied() -> None:
+    arrays = [mx.nd.zeros(MANY), mx.nd.zeros(MANY, dtype="int8")]
+    mx.nd.waitall()
+    tracemalloc.start()
+    try:
+        kept = Held(arrays)
+        _, peak = tracemalloc.get_traced_memory()
+        assert peak < 100_000
+        arrays[0][-1:] = 1
+        kept = Held(arrays)
+        _, peak = tracemalloc.get_traced_memory()
+        assert peak > 4 * MANY  # the measure sees a copy
+    finally:
+        tracemalloc.stop()
+    del kept
