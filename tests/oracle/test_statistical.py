@@ -280,6 +280,35 @@ def test_slopes_outside_their_bounds_are_named() -> None:
     assert "the pass before gave" in verdict.reason
 
 
+@pytest.mark.parametrize(("name", "inputs"), [
+    ("_sample_multinomial", [[[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]]), ("_sample_multinomial", [[[0.5, 0.25]]]),
+    ("_sample_multinomial", [[[1.5, -0.5]]]), ("_sample_multinomial", [[0.0, 0.0, 1.0]]),
+    ("_sample_poisson", [[0.0, 1.0]]), ("_sample_exponential", [[-1.0]]), ("_sample_normal", [[1.0], [0.0]]),
+    ("_sample_uniform", [[2.0], [1.0]]), ("_sample_gamma", [[1.0, 1.0], [1.0, np.inf]]),
+    ("_sample_negative_binomial", [[1.0], [1.0]]), ("_sample_generalized_negative_binomial", [[1.0], [np.nan]]),
+])
+@pytest.mark.clause("oracle/statistical")
+def test_what_is_no_distribution_is_not_judged(name: str, inputs: list) -> None:
+    program = program_for(name)
+    assert can_judge(program)
+    for array, elements in zip(program["arrays"].values(), inputs, strict=True):
+        values = np.array(elements, np.float32)
+        array.pop("style", None)
+        array.update(shape=list(values.shape), elements=[float(value) for value in values.ravel()])
+    assert not can_judge(program)
+
+
+@pytest.mark.clause("oracle/statistical")
+def test_a_row_of_zeros_is_no_false_alarm() -> None:
+    """Of probabilities that are all 0 the reference draws class 0; shrinking may make such rows."""
+    program = program_for("_sample_multinomial")
+    program["arrays"]["data"] = {"shape": [2, 3], "dtype": "float32", "elements": [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]}
+    verdict = judge(Reference(), program)
+    assert verdict.status == "passed"
+    assert verdict.free
+    assert not verdict.statistical
+
+
 # --- drawing ------------------------------------------------------------------------------------
 
 

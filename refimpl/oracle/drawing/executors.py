@@ -48,9 +48,15 @@ def executor_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions
 
 
 def _reshaped(draw: Draw, program: Program) -> list[dict[str, Any]]:
-    """Steps that give every variable of an elementwise graph one other shape of the same rank, larger or smaller."""
+    """Steps that give every variable of an elementwise graph one other shape of the same rank, larger or smaller.
+
+    A much larger one needs more memory than what an implementation may have allocated to spare.
+    """
     rank = len(next(iter(program["arrays"].values()))["shape"])
     shape = list(draw.shape(rank, rank))
+    if rank and draw.one_in(3):
+        shape = [1] * rank
+        shape[draw.integer(0, rank - 1)] = draw.integer(200, 400)
     arrays = {
         name: {**spec, "shape": shape, "seed": draw.integer(0, 9999)} for name, spec in program["arrays"].items()
     }

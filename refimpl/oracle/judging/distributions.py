@@ -146,6 +146,32 @@ KINDS: dict[str, tuple[Callable[..., Distribution], tuple[str, ...]]] = {
 """What follows ``_random_`` or ``_sample_`` in an operator's name: the distribution, and its parameters there."""
 
 
+DOMAINS: dict[str, Callable[..., bool]] = {
+    "uniform": lambda low, high: low < high, "normal": lambda _, scale: scale > 0, "exponential": lambda lam: lam > 0,
+    "gamma": lambda alpha, beta: alpha > 0 and beta > 0, "poisson": lambda lam: lam > 0,
+    "negative_binomial": lambda k, p: k > 0 and 0 < p < 1, "randint": lambda low, high: low < high,
+    "generalized_negative_binomial": lambda mu, alpha: mu > 0 and alpha > 0,
+    "multinomial": lambda chances: np.min(chances) >= 0 and abs(np.sum(chances, dtype=np.float64) - 1) < ROUNDED,
+}
+"""For which parameters there is such a distribution; a shrunk program, or one by hand, may have others."""
+ROUNDED = 1e-6
+"""How far probabilities in single precision may be from 1 together."""
+
+
+def _parameters(name: str, p: Any, given: list[Any]) -> tuple[str, list[Any]]:
+    kind = name.removeprefix("_random_").removeprefix("_sample_").removesuffix("_like")
+    if given:
+        return kind, [value if value.ndim else float(value) for value in map(np.asarray, given)]
+    values = [getattr(p, parameter) for parameter in KINDS[kind][1]]
+    return kind, [value if isinstance(value, int) else float(np.float32(value)) for value in values]
+
+
+def has_distribution(name: str, p: Any, given: list[Any]) -> bool:
+    """Whether there is a distribution with these parameters; see :func:`distribution_of`."""
+    kind, values = _parameters(name, p, given)
+    return all(np.size(value) and np.isfinite(value).all() for value in values) and bool(DOMAINS[kind](*values))
+
+
 def distribution_of(name: str, p: Any, given: list[Any]) -> Distribution:
     """What an operator draws from.
 
@@ -154,8 +180,5 @@ def distribution_of(name: str, p: Any, given: list[Any]) -> Distribution:
         p: its parameters.
         given: parameters that are inputs, for one block of the output; empty where they are in ``p``.
     """
-    make, parameters = KINDS[name.removeprefix("_random_").removeprefix("_sample_").removesuffix("_like")]
-    if given:
-        return make(*(value if value.ndim else float(value) for value in map(np.asarray, given)))
-    values = [getattr(p, parameter) for parameter in parameters]
-    return make(*(value if isinstance(value, int) else float(np.float32(value)) for value in values))
+    kind, values = _parameters(name, p, given)
+    return KINDS[kind][0](*values)

@@ -20,7 +20,7 @@ from ...kernels.foundation import get
 from ..drawing.random_numbers import random_operators
 from ..programs.program import operators
 from ..programs.values import array_of
-from .distributions import Distribution, distribution_of, normal
+from .distributions import Distribution, distribution_of, has_distribution, normal
 from .reference import Program, Trace
 
 FALSE_ALARM = 1e-9
@@ -46,8 +46,24 @@ def draws_numbers(program: Program) -> bool:
 
 
 def can_judge(program: Program) -> bool:
-    """Whether the numbers that a program draws can be judged: they come from one operator alone, or from SGLD."""
-    return program["level"] == 5 or len(operators(program)) == 1
+    """Whether the numbers that a program draws can be judged: one operator draws them, of a distribution, or SGLD."""
+    if program["level"] == 5:
+        return True
+    if len(operators(program)) != 1:
+        return False
+    name, p, inputs = _drawing(program)
+    if name in ("Dropout", "LeakyReLU", "_shuffle"):
+        return True
+    if not name.startswith("_sample_"):
+        return has_distribution(name, p, [])
+    return all(has_distribution(name, p, [*block]) for block in zip(*inputs, strict=True))
+
+
+def _drawing(program: Program) -> tuple[str, Any, list[np.ndarray]]:
+    """The operator that draws numbers: its name, parameters and inputs."""
+    node = next(node for node in program["nodes"] if node["op"] != "null")
+    inputs = [array_of(program["arrays"][program["nodes"][number]["name"]]) for number, _ in node["inputs"]]
+    return node["op"], get(node["op"]).parse(node["attrs"]), inputs
 
 
 @decides("oracle/statistical")
@@ -61,15 +77,13 @@ def unlikely(program: Program, trace: Trace) -> list[Unlikely]:
     with np.errstate(all="ignore"):
         if program["level"] == 5:
             return list(_langevin(program, trace))
-        node = next(node for node in program["nodes"] if node["op"] != "null")
-        p = get(node["op"]).parse(node["attrs"])
-        inputs = [array_of(program["arrays"][program["nodes"][number]["name"]]) for number, _ in node["inputs"]]
-        if node["op"] in ("Dropout", "LeakyReLU"):
-            return list(_masked(program, trace, node["op"], p, inputs[0]))
-        outputs = [(name, value) for name, value in trace.items() if name.endswith("/output0")]
-        if node["op"] == "_shuffle":
+        name, p, inputs = _drawing(program)
+        if name in ("Dropout", "LeakyReLU"):
+            return list(_masked(program, trace, name, p, inputs[0]))
+        outputs = [(where, value) for where, value in trace.items() if where.endswith("/output0")]
+        if name == "_shuffle":
             return list(_shuffled(inputs[0], outputs))
-        return list(_sampled(node["op"], p, inputs, outputs))
+        return list(_sampled(name, p, inputs, outputs))
 
 
 # --- tests --------------------------------------------------------------------------------------
