@@ -15,7 +15,7 @@ from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.drawing.modules import RARE
 from refimpl.oracle.judging.comparing import Mismatch, Verdict
 from refimpl.oracle.programs.program import operators
-from refimpl.oracle.programs.values import array_of
+from refimpl.oracle.programs.values import STYLES, array_of
 from refimpl.oracle.scripts import script_of
 
 from .planted import sound
@@ -36,6 +36,15 @@ def test_calls_that_use_no_random_numbers_are_drawn(name: str) -> None:
         assert {each["mode"] for each in attributes} == {"rnn_relu", "rnn_tanh", "lstm", "gru"}
     else:
         assert {each["act_type"] for each in attributes} == {"elu", "gelu", "leaky", "prelu", "selu"}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8", "int8", "int32", "int64"])
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(("kind", "least"), [("positive", 0), ("above_one", 1)])
+def test_positive_numbers_are_positive_as_whole_numbers_too(kind, least, style, dtype):
+    for seed in range(20):
+        values = array_of({"shape": [30], "dtype": dtype, "kind": kind, "style": style, "seed": seed})
+        assert (values[~np.isnan(values.astype(np.float64))] > least).all()
 
 
 @pytest.mark.parametrize("style", ["dyadic", "normal", "special"])

@@ -125,6 +125,18 @@ def test_a_fault_that_does_not_fit_is_refused(tmp_path):
         CLIP.apply(tmp_path)
 
 
+def test_a_fault_that_needs_numpy_imports_it(tmp_path):
+    fault = next(f for f in faults() if f.id == "precision/broadcast-2")
+    path = tmp_path / fault.file
+    path.parent.mkdir()
+    path.write_text((PACKAGE / fault.file).read_text(encoding="utf-8"), encoding="utf-8")
+    fault.apply(tmp_path)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports = [ast.unparse(node) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert imports.count("import numpy as np") == 1
+    assert imports.index("import numpy as np") == len([text for text in imports if "__future__" in text])
+
+
 def test_a_row_without_a_field_is_refused(tmp_path):
     (tmp_path / "faults.json").write_text('[{"id": "a"}]', encoding="utf-8")
     with pytest.raises(ValueError, match="row 0 is no fault: KeyError"):

@@ -105,6 +105,9 @@ def _made(seed, kind, style, shape, name):
             if not isinstance(kind, tuple):  # those are whole numbers already
                 values = np.clip(np.nan_to_num(values, nan=0.0, posinf=3.0, neginf=-3.0), -100, 100)
             values = np.abs(values) if dtype.kind == "u" else values
+            if kind in ("positive", "above_one"):
+                least = 1 if kind == "positive" else 2  # not 0: some divide by it
+                values = np.maximum(np.ceil(values), least)
         return values.astype(dtype)
 
 

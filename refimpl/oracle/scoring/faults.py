@@ -7,6 +7,7 @@ program gave other bits; others were written by hand, where the change of one ex
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -65,8 +66,27 @@ class Fault:
         count = text.count(self.old)
         if count != 1:
             raise ValueError(f"fault {self.id}: {self.file} has its old text {count} times, not once")
+        text = text.replace(self.old, self.new)
+        if "np." in self.new and "np" not in _imported(text):  # else the fault would be that a name is not known
+            text = _with_numpy(text)
         path.unlink()
-        path.write_text(text.replace(self.old, self.new), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
+
+
+def _imported(text: str) -> set[str]:
+    """The names that a file imports."""
+    imports = [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {name.asname or name.name for node in imports for name in node.names}
+
+
+def _with_numpy(text: str) -> str:
+    """A file that imports NumPy before anything else but features of Python."""
+    first = next(
+        node.lineno for node in ast.parse(text).body
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module != "__future__")
+    )
+    lines = text.splitlines(keepends=True)
+    return "".join([*lines[: first - 1], "import numpy as np\n", *lines[first - 1 :]])
 
 
 def faults(table: Path = TABLE) -> list[Fault]:
