@@ -30,6 +30,7 @@ from ..kernels.foundation import quirk
 from ..kernels.foundation.loop import _CHOICE
 from ..kernels.tuned import many
 from ..ndarray import NDArray, tape
+from ..ndarray.restoring import Held
 from . import adadelta, adagrad, adam, adamax, ftml, ftrl, rmsprop, sgd, signum
 from .rule import Index
 from .rule_call import SINGLE, RuleCall, StandIn, Unfit, arrays_of
@@ -368,19 +369,16 @@ def _done(
 def _first(updater: Updater, rows: Sequence[Row], step: Callable[[], bool]) -> bool:
     """Make the states of parameters that have none, and take a step; without the step they have none again."""
     optimizer = updater.optimizer
-    changed = [vars(optimizer), updater.states, updater.states_synced, optimizer._all_index_update_counts]
-    before = [dict(each) for each in changed]
-    counted = [dict(each) for each in optimizer._all_index_update_counts.values()]
+    counts = optimizer._all_index_update_counts
+    held = Held(shallow=[vars(optimizer), updater.states, updater.states_synced, counts])
+    counted = [dict(each) for each in counts.values()]
     try:
         for row in rows:
             updater._state(row.key, row.weight)
         return step()
     finally:
-        counts = optimizer._all_index_update_counts.values()
-        if [each for each in counts if each] == [each for each in counted if each]:  # no step was taken
-            for each, held in zip(changed, before, strict=True):
-                each.clear()
-                each.update(held)
+        if [*filter(None, counts.values())] == [*filter(None, counted)]:  # no step was taken
+            held.give_back()
 
 
 def _made(updater: Updater, rows: Sequence[Row], together: int) -> _Plan | _NoPlan:

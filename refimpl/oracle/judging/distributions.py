@@ -146,6 +146,8 @@ KINDS: dict[str, tuple[Callable[..., Distribution], tuple[str, ...]]] = {
 """What follows ``_random_`` or ``_sample_`` in an operator's name: the distribution, and its parameters there."""
 
 
+ROUNDED = 1e-6
+"""How far probabilities in single precision may be from 1 together."""
 DOMAINS: dict[str, Callable[..., bool]] = {
     "uniform": lambda low, high: low < high, "normal": lambda _, scale: scale > 0, "exponential": lambda lam: lam > 0,
     "gamma": lambda alpha, beta: alpha > 0 and beta > 0, "poisson": lambda lam: lam > 0,
@@ -154,8 +156,6 @@ DOMAINS: dict[str, Callable[..., bool]] = {
     "multinomial": lambda chances: np.min(chances) >= 0 and abs(np.sum(chances, dtype=np.float64) - 1) < ROUNDED,
 }
 """For which parameters there is such a distribution; a shrunk program, or one by hand, may have others."""
-ROUNDED = 1e-6
-"""How far probabilities in single precision may be from 1 together."""
 
 
 def _parameters(name: str, p: Any, given: list[Any]) -> tuple[str, list[Any]]:

@@ -67,26 +67,21 @@ class Fault:
         if count != 1:
             raise ValueError(f"fault {self.id}: {self.file} has its old text {count} times, not once")
         text = text.replace(self.old, self.new)
-        if "np." in self.new and "np" not in _imported(text):  # else the fault would be that a name is not known
+        if "np." in self.new:  # else the fault would be that a name is not known
             text = _with_numpy(text)
         path.unlink()
         path.write_text(text, encoding="utf-8")
 
 
-def _imported(text: str) -> set[str]:
-    """The names that a file imports."""
-    imports = [node for node in ast.parse(text).body if isinstance(node, ast.Import | ast.ImportFrom)]
-    return {name.asname or name.name for node in imports for name in node.names}
-
-
 def _with_numpy(text: str) -> str:
-    """A file that imports NumPy before anything else but features of Python."""
-    first = next(
-        node.lineno for node in ast.parse(text).body
-        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module != "__future__")
-    )
+    """A file that imports NumPy: as it is, or with a line before its first import but features of Python."""
+    imports = [node for node in ast.parse(text).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    if any(name.asname == "np" for node in imports for name in node.names):
+        return text
+    first = next(node for node in imports if not (isinstance(node, ast.ImportFrom) and node.module == "__future__"))
     lines = text.splitlines(keepends=True)
-    return "".join([*lines[: first - 1], "import numpy as np\n", *lines[first - 1 :]])
+    lines.insert(first.lineno - 1, "import numpy as np\n")
+    return "".join(lines)
 
 
 def faults(table: Path = TABLE) -> list[Fault]:
