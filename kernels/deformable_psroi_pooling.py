@@ -223,7 +223,7 @@ def pool_back(head, data, rois, trans, counts, target, of_data, g: Geometry):
                     x += j * (width / bins) + start_of(rois[one * 5 + 1], g.spatial_scale)
                     y += i * (height / bins) + start_of(rois[one * 5 + 2], g.spatial_scale)
                     at = one * g.output_dim * bins * bins + place
-                    amount = head[at] / max(counts[at], 1)
+                    amount = head[at] / np.float64(max(counts[at], 1))
                     plane = (image * g.channels + source) * g.height * g.width
                     for sample in range(samples * samples):
                         v = y + sample // samples * (height / bins / samples)

@@ -1,50 +1,103 @@
-"""The functions of ``math`` as machine code has them: they return NaN or infinity where Python's own raise."""
+"""Numbers and functions of ``math`` for loops that run as Python, with the types and values of machine code.
+
+In machine code 0.5 and 1 / 3 are doubles, and an element of float32 times either of them, or times an integer, is a
+double. In NumPy a number without a type takes that of the element beside it. So every number gets a type here:
+literals, globals, counters of loops, arguments, and what a function of ``math`` returns. Functions return NaN or
+infinity where Python's own raise.
+"""
 
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-_IEEE: dict[Any, Any] = {
-    getattr(math, name): getattr(np, known_as)
-    for name, known_as in {
-        **{n: n for n in ("sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "hypot", "fmod")},
-        **{n: n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-        **{f"a{n}": f"arc{n}" for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-        "pow": "float_power", "copysign": "copysign",
-    }.items()
-}
 
-
-def _gamma(x: float) -> np.float64:
+def _gamma(x: float) -> float:
     """``math.gamma``: infinity beyond the largest double and at 0, NaN at its other poles."""
     try:
-        return np.float64(math.gamma(x))
+        return math.gamma(x)
     except OverflowError:
-        return np.float64(math.copysign(math.inf, x))
+        return math.copysign(math.inf, x)
     except ValueError:
-        return np.float64(math.copysign(math.inf, x) if x == 0 else math.nan)
+        return math.copysign(math.inf, x) if x == 0 else math.nan
 
 
-def _lgamma(x: float) -> np.float64:
+def _lgamma(x: float) -> float:
     """``math.lgamma``: infinity at its poles and where no double is as large."""
     try:
-        return np.float64(math.lgamma(x))
+        return math.lgamma(x)
     except (OverflowError, ValueError):
-        return np.float64(math.inf)
+        return math.inf
 
 
-_IEEE[math.gamma], _IEEE[math.lgamma] = _gamma, _lgamma
-_MATH = SimpleNamespace(**{
-    name: _IEEE.get(value, value) if callable(value) else value for name, value in vars(math).items()
-})
+def precision(*args: Any) -> type[np.floating]:
+    """The type of a function's result: float32 where all its arguments are float32, else float64."""
+    return np.float32 if all(type(arg) is np.float32 for arg in args) else np.float64
+
+
+def _rounded(function: Callable) -> Callable:
+    """A function of doubles, its result rounded to the precision of the arguments."""
+    return lambda *args: precision(*args)(function(*args))
+
+
+FUNCTIONS: dict[Any, Callable] = {
+    getattr(math, name): getattr(np, known_as)
+    for name, known_as in {
+        **{n: n for n in ("sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "hypot", "copysign")},
+        **{n: n for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+        **{f"a{n}": f"arc{n}" for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")},
+    }.items()
+} | {
+    math.pow: _rounded(np.float_power), math.gamma: _rounded(_gamma), math.lgamma: _rounded(_lgamma),
+    math.erf: _rounded(math.erf), math.erfc: _rounded(math.erfc),
+}
+"""The functions of ``math`` whose results are rounded, each with what loops call in its place."""
+
+
+def typed(value: Any) -> Any:
+    """Return a number of Python as machine code has it: a double, or an integer of 64 bits where it fits into one."""
+    if type(value) is float:
+        return np.float64(value)
+    return np.int64(value) if type(value) is int and -(2**63) <= value < 2**63 else value
+
+
+def _range(*bounds: int) -> Iterator[np.int64]:
+    return map(np.int64, range(*bounds))
+
+
+def namespace(functions: dict[Any, Callable]) -> SimpleNamespace:
+    """``math`` with other functions."""
+    return SimpleNamespace(**{
+        name: functions.get(value, value) if callable(value) else typed(value) for name, value in vars(math).items()
+    })
+
+
+_MATH = namespace(FUNCTIONS)
 
 
 def for_python(value: Any) -> Any:
-    """Return what plain Python gets for a global: ``math`` with functions that raise no exceptions."""
+    """Return what a loop that runs as Python gets for a global."""
     if value is math:
         return _MATH
-    return _IEEE.get(value, value) if type(value) is type(math.sqrt) else value
+    return FUNCTIONS.get(value, value) if type(value) is type(math.sqrt) else typed(value)
+
+
+def _typed_code(code: CodeType) -> CodeType:
+    return code.replace(co_consts=_typed_constants(code.co_consts))
+
+
+def _typed_constants(constants: tuple) -> tuple:
+    return tuple(
+        _typed_code(c) if isinstance(c, CodeType) else _typed_constants(c) if isinstance(c, tuple) else typed(c)
+        for c in constants
+    )
+
+
+def as_python(function: FunctionType, scope: dict[str, Any]) -> FunctionType:
+    """The function over other globals, with numbers of the types that machine code has."""
+    scope.update(range=_range, items=_range)
+    return FunctionType(_typed_code(function.__code__), scope, function.__name__, function.__defaults__)

@@ -9,8 +9,8 @@ each other is spelled ``for i in items(n)``; everything inside belongs to item `
 
     ADD = Loop(add)
 
-* as Python (``NUMBA_DISABLE_JIT=1``) ``items`` is ``range``, and the functions of ``math`` follow IEEE 754 as
-  machine code does: they return NaN or infinity where Python's own raise;
+* as Python (``NUMBA_DISABLE_JIT=1``) ``items`` is ``range``, and numbers and the functions of ``math`` have the types
+  of machine code (``ieee.py``), so that every sum, product and quotient has the same bits;
 * on the CPU it is ``range`` too, and every subscript is made unsigned, because a signed one makes Numba
   emit negative-index wraparound that stops LLVM from vectorising;
 * on CUDA it is this thread's grid-stride share of ``range(n)``: the same arithmetic by construction.
@@ -62,6 +62,7 @@ from .blocks import BlockTwin
 from .buffer import Buffer
 from .described import Described
 from .devices import SIMULATED
+from .ieee import as_python, for_python, typed
 from .later import cuda
 from .texts import UNCALLED_FROM_C, geometries_of, globals_for, rewrite
 
@@ -82,6 +83,7 @@ class _Choice:
     blocks = not SIMULATED  # a barrier takes the simulator milliseconds
     # "cpu" or "gpu": that device's text runs as plain Python. Or who runs the page's text.
     python: str | Interpreter = ""
+    given: Callable[[Any], Any] = staticmethod(for_python)  # what loops get for a global while they run as Python
 
 
 _CHOICE = _Choice()
@@ -108,13 +110,17 @@ def twins_by_blocks() -> Iterator[None]:
 
 
 @contextmanager
-def python_loops(device: str = "cpu") -> Iterator[None]:
-    """Within this block loops over CPU buffers run as plain Python, in the text written for ``device``."""
-    before, _CHOICE.python = _CHOICE.python, device
+def python_loops(device: str = "cpu", given: Callable[[Any], Any] = for_python) -> Iterator[None]:
+    """Within this block loops over CPU buffers run as plain Python, in the text written for ``device``.
+
+    ``given`` says what they get for a global, such as a function of ``math``.
+    """
+    before = _CHOICE.python, _CHOICE.given
+    _CHOICE.python, _CHOICE.given = device, given
     try:
         yield
     finally:
-        _CHOICE.python = before
+        _CHOICE.python, _CHOICE.given = before
 
 
 @contextmanager
@@ -243,7 +249,7 @@ class Loop:
                     _CHOICE.python(self._source, _unwrapped(args, kind))
                     return
                 source = self._source if _CHOICE.python == "cpu" else self._cuda_source
-                _as_python(source)(*_unwrapped(args, kind))
+                _as_python(source, _CHOICE.given)(*_unwrapped(args, kind))
                 return
             if self._tuned is not None and not _CHOICE.plain and self.has_twin_for(args):
                 self._tuned(*args)
@@ -275,17 +281,16 @@ class Loop:
 
 
 @cache
-def _as_python(source: FunctionType) -> Callable:
+def _as_python(source: FunctionType, given: Callable[[Any], Any] = for_python) -> Callable:
     """The reading copy itself, with IEEE arithmetic and without NumPy's warnings about it."""
-    body = FunctionType(
-        source.__code__, globals_for(source, "python"), source.__name__, source.__defaults__
-    )
+    body = as_python(source, globals_for(source, given))
     geometries = geometries_of(source)
     kinds = [geometries.get(name) for name in inspect.signature(source).parameters]
 
     def run(*args: Any) -> None:
         with np.errstate(all="ignore"):
-            body(*[arg if kind is None else kind(*arg) for kind, arg in zip(kinds, args, strict=False)])
+            pairs = zip(kinds, args, strict=False)
+            body(*[typed(arg) if kind is None else kind(*map(typed, arg)) for kind, arg in pairs])
 
     return run
 

@@ -19,7 +19,7 @@ import numba
 from numba import njit
 
 from .devices import SIMULATED
-from .ieee import for_python
+from .ieee import as_python
 from .later import cuda
 from .rounding import times
 
@@ -83,7 +83,11 @@ class _ForCuda(ast.NodeTransformer):
         return node
 
 
-def globals_for(function: FunctionType, device: str) -> dict[str, Any]:
+Target = str | Callable[[Any], Any]
+"""Where a text runs: "cpu" and "gpu" as machine code, or as Python, by a function such as ``ieee.for_python``."""
+
+
+def globals_for(function: FunctionType, device: Target) -> dict[str, Any]:
     """The function's globals, with every scalar formula replaced by its form for ``device``."""
     scope = dict(function.__globals__)
     loaded = {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}
@@ -91,8 +95,8 @@ def globals_for(function: FunctionType, device: str) -> dict[str, Any]:
         value = scope.get(name)
         if getattr(value, "__scalar__", False):
             scope[name] = formula_for(value, device)
-        elif device == "python" and name in scope:
-            scope[name] = for_python(value)
+        elif callable(device) and name in scope:
+            scope[name] = device(value)
         elif value is cuda:
             scope[name] = importlib.import_module("numba.cuda")
     scope["_uintp"] = numba.uintp
@@ -140,10 +144,10 @@ UNCALLED_FROM_C: dict[str, Any] = {"no_cfunc_wrapper": True}
 
 
 @cache
-def formula_for(formula: FunctionType, device: str) -> Any:
+def formula_for(formula: FunctionType, device: Target) -> Any:
     """A scalar formula as a function that loops on ``device`` can call."""
-    if device == "python":
-        return FunctionType(formula.__code__, globals_for(formula, "python"), formula.__name__)
+    if callable(device):
+        return as_python(formula, globals_for(formula, device))
     if device == "cpu":
         body = FunctionType(formula.__code__, globals_for(formula, "cpu"), formula.__name__)
         options = {"no_cpython_wrapper": True, "forceinline": hasattr(formula, "__inlined__")}

@@ -7,6 +7,8 @@ where corners are points, 1 where they are pixels that belong to the box.
 from math import inf, log, nan
 from typing import NamedTuple
 
+import numpy as np
+
 from ..foundation import Loop, items, require, same_type, scalar
 from ..sort import put_in_order
 
@@ -43,7 +45,7 @@ def log_ratio(length, side):
     """Logarithm of a ratio of sides; minus infinity for 0, NaN for negative ones."""
     ratio = length / side
     if ratio > 0:
-        return log(ratio)
+        return np.float64(log(ratio))
     return -inf if ratio == 0 else nan
 
 

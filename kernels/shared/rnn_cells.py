@@ -6,6 +6,8 @@ active at the times before it; at later times its output is zero and its state s
 ``memory`` and their like of all times, one after another.
 """
 
+import numpy as np
+
 from ..activation import sigmoid, tanh
 from ..foundation import Loop, items
 from ..tuned import recurrent
@@ -163,7 +165,7 @@ def back_lstm(total, gates, curve, before, d_cell, d_gates, lengths, t, cells: C
                 i, f, g, o = gates[gate], gates[gate + area], gates[gate + 2 * area], gates[gate + 3 * area]
                 raw = f * before[then] + i * g
                 through = total[k] * o
-                d_c = d_cell[k] + (through - through * curve[then] * curve[then])
+                d_c = np.float64(d_cell[k] + (through - through * curve[then] * curve[then]))
                 d_c = d_c * 0 if raw < limits.low or raw > limits.high else d_c
                 d_cell[k] = d_c * f
                 d_gates[at + j] = d_c * g * (i - i * i)
