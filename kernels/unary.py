@@ -274,8 +274,8 @@ def trunc(x):
 
 @scalar
 def rounded(x):
-    """Halves away from 0."""
-    down = floor(abs(x))
+    """Halves away from 0; what is rounded to 0 keeps its sign."""
+    down = np.float64(floor(abs(x)))
     return sign(x) * (down + (abs(x) - down >= 0.5)) if abs(x) < WHOLE else x
 
 

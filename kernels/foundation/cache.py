@@ -1,8 +1,9 @@
 """Compiled kernels on disk, in folders named by a hash of the sources from which they were compiled.
 
 Numba's own cache checks only the file of the cached function, so that after an edit of a helper in another
-file it still runs the old machine code. Here the hash covers the file, and every file under ``kernels/`` that it
-imports, directly or not: editing a page recompiles that page, editing the foundation recompiles everything.
+file it still runs the old machine code. Here the hash covers the files of all functions that the machine code holds,
+found by following the names that each uses, and every file under ``kernels/`` that one of them imports, directly or
+not: editing a page recompiles that page, editing the foundation recompiles everything.
 ``REFIMPL_CACHE_DIR`` moves the folders; deleting them is always safe.
 
 Numba's cache also runs whatever bytes it finds. Here a file begins with a digest of its content and of the signature
@@ -24,10 +25,10 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numba
@@ -91,6 +92,51 @@ def sources(file: Path) -> frozenset[Path]:
         found |= more
         new += more
     return frozenset(found)
+
+
+_LIBRARIES = {*sys.stdlib_module_names, "llvmlite", "numba", "numpy"}  # told apart by the compiler's version
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A function's code, and that of the functions inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _used(function: FunctionType) -> Iterator[Any]:
+    """What a function finds under the names that it uses, in its module, in modules there and around itself."""
+    names = {name for code in _codes(function.__code__) for name in code.co_names}
+    values = [function.__globals__[name] for name in names & function.__globals__.keys()]
+    yield from values
+    for module in values:
+        if isinstance(module, ModuleType):
+            yield from (getattr(module, name) for name in names & vars(module).keys())
+    for cell in function.__closure__ or ():
+        yield cell.cell_contents
+
+
+@decides("kernel-cache/callees")
+def files_of(function: FunctionType) -> frozenset[Path]:
+    """Return the file of a function, and of whatever it calls those that are not imported there."""
+    files = [Path(inspect.getfile(function)).resolve()]
+    covered = sources(files[0])
+    met, new = {id(function)}, [function]
+    while new:
+        for value in _used(new.pop()):
+            text = getattr(value, "py_func", getattr(value, "_defn", value))  # of a compiled function, of an intrinsic
+            is_ours = isinstance(text, (FunctionType, type)) and text.__module__.partition(".")[0] not in _LIBRARIES
+            if not is_ours or id(text) in met:
+                continue
+            met.add(id(text))
+            if isinstance(text, FunctionType):
+                new.append(text)
+            file = Path(inspect.getfile(text)).resolve()
+            if file not in covered:
+                files.append(file)
+                covered |= sources(file)
+    return frozenset(files)
 
 
 def source_hash(files: Iterable[Path]) -> str:
@@ -275,12 +321,15 @@ class _Cache(NullCache):
             _warn_unwritable(self._place.parent, error)
 
 
-def enable(dispatcher: Any, *functions: Callable) -> None:
-    """Make ``dispatcher``, which njit made from ``functions``, cache its machine code in :func:`folder`.
+def enable(dispatcher: Any) -> None:
+    """Make ``dispatcher``, which is what njit returns, cache its machine code in :func:`folder`.
 
     Ctrl-C is delayed while it compiles or reads machine code.
     """
-    place = folder(frozenset(Path(inspect.getfile(function)).resolve() for function in functions))
+    try:
+        place = folder(files_of(dispatcher.py_func))
+    except (OSError, TypeError):  # a text in no file, as in a notebook: nothing would tell that it was edited
+        place = None
     if place is not None:
         dispatcher._cache = _Cache(dispatcher.py_func, place)
     hold_while_compiling(dispatcher)

@@ -212,7 +212,7 @@ class Loop:
         body.__name__ = body.__qualname__ = self._label
         body.__module__ = self._source.__module__
         dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=DistinctArrays, **UNCALLED_FROM_C)(body)
-        kernel_cache.enable(dispatcher, self._source, *self._formulas)
+        kernel_cache.enable(dispatcher)
         return dispatcher
 
     @property

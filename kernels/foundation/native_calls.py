@@ -105,7 +105,7 @@ def walk(place, count):
 def compiled(function: Callable) -> Callable:
     """The machine code of a function of whole numbers, cached, called without Numba's questions about types."""
     dispatcher = njit(nogil=True, error_model="numpy", **UNCALLED_FROM_C)(function)
-    kernel_cache.enable(dispatcher, function)
+    kernel_cache.enable(dispatcher)
     with interrupts.held():
         dispatcher.compile((types.int64,) * len(signature(function).parameters))
     (made,) = dispatcher.overloads.values()

@@ -126,7 +126,7 @@ def split(record):
 def splitter() -> tuple[Any, Any]:
     """:func:`split`: what has compiled it, and its machine code."""
     dispatcher = njit(nogil=True, error_model="numpy", **UNCALLED_FROM_C)(split)
-    kernel_cache.enable(dispatcher, split)
+    kernel_cache.enable(dispatcher)
     kind = types.Array(types.int64, 1, "C")
     with interrupts.held():
         dispatcher.compile((kind,))

@@ -56,7 +56,7 @@ class Kernel:
         called = {name: scope[name] for name in body.__code__.co_names if isinstance(scope.get(name), Kernel)}
         scope.update({name: other.dispatcher for name, other in called.items()})
         dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=DistinctArrays, **UNCALLED_FROM_C)(body)
-        kernel_cache.enable(dispatcher, function, *formulas)
+        kernel_cache.enable(dispatcher)
         if self.cut is not None:
             CUTS[id(dispatcher)] = dispatcher, self.cut
         return dispatcher

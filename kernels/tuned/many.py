@@ -143,7 +143,7 @@ def _compiled(loop: Loop, text: FunctionType) -> Any:
     body.__name__ = body.__qualname__ = f"{text.__name__}_{loop._label}"
     body.__module__ = loop._source.__module__
     dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=DistinctArrays, **UNCALLED_FROM_C)(body)
-    kernel_cache.enable(dispatcher, text, loop._source, *loop._formulas)
+    kernel_cache.enable(dispatcher)
     return dispatcher
 
 

@@ -253,7 +253,7 @@ def _dispatcher(chain: _Chain) -> Any:
     function.__qualname__ = function.__name__ = f"chain_{hashlib.sha256(whole.encode()).hexdigest()[:16]}"
     function.__module__ = chain.functions[0].__module__
     dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=DistinctArrays, **UNCALLED_FROM_C)(function)
-    kernel_cache.enable(dispatcher, *chain.functions)
+    kernel_cache.enable(dispatcher)
     return dispatcher
 
 

@@ -109,6 +109,7 @@ def test_python_agrees_on_singles(name: str) -> None:
 
 
 @pytest.mark.heavy
+@pytest.mark.clause("numbers/twins")
 @each_operator
 @calls
 def test_tuned_agrees(name: str, data: st.DataObject) -> None:

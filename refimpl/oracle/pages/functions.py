@@ -17,7 +17,7 @@ from ...kernels.foundation.ieee import FUNCTIONS, namespace, precision, typed
 
 def _compiled(function: Callable) -> Callable:
     """A function of ``math`` as machine code, for floats of one precision."""
-    machine_code = numba.njit(error_model="numpy")(lambda *args: function(*args))
+    machine_code = numba.njit(error_model="numpy")(lambda *args: function(*args))  # noqa: PLW0108  # no text of its own
     return lambda *args: precision(*args)(machine_code(*map(precision(*args), args)))
 
 

@@ -35,6 +35,8 @@ def same(left: Results, right: Results, why: object) -> None:
             assert a is b, f"{why}: result {index}"
         else:
             np.testing.assert_array_equal(a, b, f"{why}: result {index}", strict=True)
+            negative = [np.signbit(r) & (r == 0) for r in (a, b) if r.dtype.kind == "f"]
+            np.testing.assert_array_equal(negative[:1], negative[1:], f"{why}: zeros below 0 in result {index}")
 
 
 def near(left: Results, right: Results, eps: float, why: object) -> None:
@@ -318,7 +320,7 @@ def python_agrees(op: Op, draw: Draw) -> None:
 
 @decides("numbers/specification")
 def python_agrees_on_singles(op: Op, draw: Draw) -> None:
-    """In float32 too, where small numbers must survive large ones that a loop adds up in double precision."""
+    """In float32 too, where small numbers survive large ones that are added up in double precision."""
     _has_the_bits(example(op, draw, cancelling=True), is_train=_training(op, draw))
 
 
@@ -330,6 +332,7 @@ def _has_the_bits(of: Example, *, is_train: bool) -> None:
             same(both_ways(of, is_train=is_train), compiled, f"{of} as Python for {device}")
 
 
+@decides("numbers/twins")
 def tuned_agrees(op: Op, draw: Draw) -> None:
     """Tuned twins are exact where the plain loops are, else near the float64 result as they are."""
     of, train = example(op, draw), _training(op, draw)
