@@ -21,7 +21,7 @@ from ..module import Module
 from ..ndarray import NDArray
 from ..symbol import Symbol
 from ..symbol.inference import is_shown_whole
-from ..symbol.inferred_lists import known_shapes
+from ..symbol.inferred_lists import known_shapes, known_types
 from ..symbol.ir import Entry, Node
 from .errors import CommandError, one_line, refuse
 from .options import checkpoint_files
@@ -82,22 +82,18 @@ class Network:
                 " its symbol needs",
             )
 
-    def types(self) -> dict[str, np.dtype]:
-        """The element types of the parameters that the symbol has."""
-        names = set(self.net.list_arguments())
-        return {name: np.dtype(value.dtype) for name, value in self.arguments.items() if name in names}
-
     @cached_property
-    def dtype(self) -> np.dtype:
-        """The element type of the inputs: what follows from the parameters' types, else that of the first one."""
-        types = self.types()
-        try:
-            found, _, _ = self.net.infer_type_partial(**types)
-        except MXNetError as error:
-            raise refuse("Cli/fits-network", f"{self.prefix} does not fit its parameters: {one_line(error)}") from error
-        told = dict(zip(self.net.list_arguments(), found, strict=True))
-        kinds = [told[name] for name in self.inputs if told[name] is not None and not ZEROS.search(name)]
-        return np.dtype(next(iter([*kinds, *types.values()]), np.float32))
+    @decides("Cli/input-types")
+    def types(self) -> dict[str, np.dtype]:
+        """The element types of inputs, parameters and states, whatever the arrays of the file have."""
+        return known_types(self.net.entries)
+
+    def held(self) -> dict[str, np.ndarray]:
+        """Parameters and states in the types that the network computes in; a Module casts them too."""
+        return {
+            name: value.asnumpy().astype(self.types[name], copy=False)
+            for values in (self.arguments, self.auxiliary) for name, value in values.items() if name in self.types
+        }
 
     def data(self) -> str:
         """The input that takes pictures: ``data``, or the only one that is no label and no state."""
@@ -126,6 +122,12 @@ class Network:
         """The arrays that are inputs and no labels; a file may hold labels and outputs too."""
         data = {name: value for name, value in arrays.items() if name in self.inputs and name not in self.labels}
         self.require_inputs(data or [name for name in arrays if name not in self.inputs], flag)
+        for name, value in data.items():
+            if self.types[name].kind in "iub" and value.dtype.kind == "f" and (value % 1 != 0).any():
+                raise refuse(
+                    "Cli/input-types",
+                    f"{flag}: {name} has fractions, and the network takes {self.types[name]}; give whole numbers",
+                )
         return data
 
     def stated(self, name: str) -> Shape | None:
@@ -180,12 +182,12 @@ class Network:
         layout = "NCHW" if training else ""  # on one device no batch is cut, so that any axis may be the batch's
 
         def described(sizes: Mapping[str, Shape]) -> list[DataDesc]:
-            return [DataDesc(name, shape, self.dtype, layout) for name, shape in sizes.items()]
+            return [DataDesc(name, shape, self.types[name], layout) for name, shape in sizes.items()]
 
         module = Module(self.net, list(given), labels or None, context=cpu())
         try:
             module.bind(described(given), described({name: shapes[name] for name in labels}) or None, training)
-            values = {name: nd.zeros(shapes[name], dtype=self.dtype) for name in self.inputs if name not in given}
+            values = {name: nd.zeros(shapes[name], dtype=self.types[name]) for name in self.inputs if name not in given}
             module.set_params({**values, **self.arguments}, self.auxiliary, allow_missing=True, allow_extra=True)
         except (RuntimeError, ValueError, AssertionError) as error:
             if getattr(error, "clause", None) is None:

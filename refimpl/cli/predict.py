@@ -122,10 +122,10 @@ def _feed(
     if npz is not None:
         arrays = feeding.read_npz(npz)
         named = network.data_of(arrays, f"--npz {npz}")
-        return feeding.sliced(named, size, network.dtype)
+        return feeding.sliced(named, size, network.types)
     network.require_inputs(given, "--shape")
     network.shapes(given)  # before numbers are drawn
-    return feeding.randomly(given, network.dtype)
+    return feeding.randomly(given, network.types)
 
 
 def _save(file: Path, arrays: dict[str, np.ndarray]) -> None:

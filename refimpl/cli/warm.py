@@ -40,7 +40,7 @@ def warm(
         made = _in_processes(network, shapes, jobs or os.cpu_count() or 1, train, work)
         work.what, work.note = "running the whole network", ""
         module = network.module(given, training=train)
-        batch = next(feeding.randomly(given, network.dtype).batches)
+        batch = next(feeding.randomly(given, network.types).batches)
         if train:
             _train(module, batch, optimizer)
         else:
@@ -64,8 +64,7 @@ def _stated(network: Network) -> Shapes:
 
 
 def _in_processes(network: Network, shapes: Shapes, jobs: int, train: bool, work: Work) -> warming.Compiled:
-    types = {**dict.fromkeys(shapes, network.dtype), **network.types()}
-    uses = warming.parts(network.net, shapes, types)
+    uses = warming.parts(network.net, shapes, network.types)
     work.total = len(uses)
     if jobs == 1 or len(uses) < 2:
         return warming.Compiled(0, 0.0)

@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..base import integer_types, refusal
 from ..kernels.foundation import known
 from . import inference
@@ -109,4 +111,15 @@ def known_shapes(entries: Sequence[Entry], given: Mapping[str, Sequence[int]]) -
     return _shown_shapes(lists, (), partial=True)  # type: ignore[return-value]  # three lists, as it is partial
 
 
-__all__ = ["KINDS", "inferred", "known_shapes"]
+def known_types(entries: Sequence[Entry]) -> dict[str, np.dtype]:
+    """The types of all variables, by name, where nobody gives any: by ``__dtype__`` and the operators, else float32.
+
+    Raises:
+        MXNetError: they contradict each other.
+    """
+    order = post_order(entries)
+    found = inference.types(order, {}, np.dtype(np.float32))
+    return {node.name: found[id(node), 0] for node in order if node.is_variable}
+
+
+__all__ = ["KINDS", "inferred", "known_shapes", "known_types"]
