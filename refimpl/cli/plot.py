@@ -10,7 +10,7 @@ import typer
 from .. import symbol, visualization
 from ..explain import pictures
 from ..files.atomic import write_atomically
-from .errors import refuse
+from .errors import refuse, say
 from .options import named_shapes, with_labels
 
 
@@ -36,7 +36,7 @@ def plot(
     shapes = None if not shape else with_labels(net, _shapes(shape))
     if output.suffix.lower() == ".svg":
         write_atomically(str(output), pictures.svg(net, shapes).encode())
-        print(f"wrote {output}")
+        say(f"wrote {output}")
         return
     missing = visualization.graphviz_missing()
     if missing is None:
@@ -44,9 +44,9 @@ def plot(
             net, title=output.stem, shape=shapes, save_format=output.suffix[1:]
         )
         output.write_bytes(picture.pipe())
-        print(f"wrote {output}")
+        say(f"wrote {output}")
         return
-    print(f"{missing}; here is the table of layers instead")
+    say(f"{missing}; here is the table of layers instead")
     visualization.print_summary(net, shape=shapes)
 
 

@@ -14,7 +14,7 @@ import typer
 from ..files.atomic import write_atomically
 from . import feeding
 from .answers import Answers, finds_boxes, read_synset
-from .errors import refuse
+from .errors import refuse, say
 from .feeding import (
     Feed,
     MeanOption,
@@ -85,11 +85,11 @@ def predict(
             work.done += rows - pad
     joined = [np.concatenate(parts) if len(parts) > 1 else parts[0] for parts in zip(*outputs, strict=True)]
     for line in answers.lines(joined, feed.names):
-        print(line)
+        say(line)
     if save is not None:
         held = [np.concatenate(parts) for parts in zip(*inputs, strict=True)]
         _save(save, dict(zip([*feed.shapes, *network.net.list_outputs()], held + joined, strict=True)))
-        print(f"wrote {save}")
+        say(f"wrote {save}")
 
 
 def _require_folder(save: Path) -> None:

@@ -14,7 +14,7 @@ from ..model import load_checkpoint
 from ..module import Module
 from ..symbol.inferred_lists import known_types
 from . import datasets, feeding
-from .errors import one_line, refuse
+from .errors import one_line, refuse, say
 from .feeding import (
     Feed,
     MeanOption,
@@ -71,7 +71,7 @@ def score(
         if (npz is not None and rec is not None) or data != "digits" or devices != 1 or gpus is not None:
             raise refuse("Cli/source", "score takes one of --data, --npz and --rec; a file is scored on cpu(0)")
         seen = feeding.look(mean, std, scale, resize)
-        print(scored(prefix, epoch, npz, rec, named_shapes(shape), seen, batch_size))
+        say(scored(prefix, epoch, npz, rec, named_shapes(shape), seen, batch_size))
         return
     checkpoint_files(prefix, epoch)
     devices_used = contexts(devices, gpus, batch_size)
@@ -93,7 +93,7 @@ def score(
                 f" {split.image_shape}: {one_line(error)}",
             ) from error
         result = evaluate(module, split)
-    print(result)
+    say(result)
 
 
 def evaluate(module: Module, split: datasets.Dataset) -> Score:

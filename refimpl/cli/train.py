@@ -21,7 +21,7 @@ from ..module import Module
 from ..name import NameManager
 from ..symbol import Symbol
 from . import datasets
-from .errors import refuse
+from .errors import refuse, say
 from .options import (
     MOMENTUM,
     BatchOption,
@@ -104,7 +104,7 @@ def train(
     if load_epoch is not None:
         what = f"--network {network.value} --dtype {dtype.value} for {data}"
         arguments, auxiliary = _resumed(prefix, load_epoch, net, what)
-    print(
+    say(
         f"{network.value} on {split.name}: {split.trained} images to train, {split.held} held out;"
         f" {', '.join(map(str, devices_used))}; store {kv_store.value}",
         flush=True,
@@ -141,11 +141,11 @@ def train(
         )
         result = evaluate(module, split)
     files = _save(module, prefix, num_epochs)
-    print(result)
-    print(f"wrote {' and '.join(map(str, files))}")
+    say(result)
+    say(f"wrote {' and '.join(map(str, files))}")
     same = "" if data == "digits" else f" --data {data}"
-    print(f"next: refimpl score {prefix} {num_epochs}{same}")
-    print(f"      refimpl plot {prefix} -o {Path(prefix).name}.svg")
+    say(f"next: refimpl score {prefix} {num_epochs}{same}")
+    say(f"      refimpl plot {prefix} -o {Path(prefix).name}.svg")
 
 
 def _resumed(prefix: str, epoch: int, net: Symbol, what: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -12,7 +12,7 @@ import typer
 from ..base import decides
 from ..module import Module
 from . import feeding, warming
-from .errors import refuse
+from .errors import refuse, say
 from .feeding import ShapeOption
 from .loaded import Network, Shapes
 from .options import MOMENTUM, known_optimizer, named_shapes
@@ -48,7 +48,7 @@ def warm(
         for value in module.get_outputs():
             value.wait_to_read()
         kernels, seconds = made.kernels + work.compiled.done, made.seconds + work.compiled.seconds
-    print(f"compiled {kernels} kernels ({seconds:.1f} s of compilation) in {time.monotonic() - started:.1f} s")
+    say(f"compiled {kernels} kernels ({seconds:.1f} s of compilation) in {time.monotonic() - started:.1f} s")
 
 
 def _stated(network: Network) -> Shapes:

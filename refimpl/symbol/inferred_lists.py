@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import integer_types, refusal
+from ..base import integer_types, printable, refusal
 from ..kernels.foundation import known
 from . import inference
 from .ir import Entry, Node, post_order, variables
@@ -56,7 +56,7 @@ def _shown_shapes(lists: Sequence[list], arguments: Sequence[Node], partial: boo
     ]
     warnings.warn(
         "Cannot decide shape for the following arguments (0s in shape means unknown dimensions)."
-        f" Consider providing them as input:\n\t{chr(10).join(unknown)}", stacklevel=4,
+        f" Consider providing them as input:\n\t{printable(chr(10).join(unknown))}", stacklevel=4,
     )
     return (None, None, None)
 

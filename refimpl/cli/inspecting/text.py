@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...base import decides
+from ...base import decides, printable
 from .files import Data
 from .graph import spelled_shape
 
@@ -32,9 +32,7 @@ def _printable(found: Any) -> Any:
         return {key: _printable(value) for key, value in found.items()}
     if isinstance(found, (list, tuple)):
         return [_printable(value) for value in found]
-    if not isinstance(found, str) or found.isprintable():
-        return found
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in found)
+    return printable(found) if isinstance(found, str) else found
 
 
 def _lines(found: Data, whole: bool) -> Iterator[str]:
