@@ -266,7 +266,7 @@ def records(network: Network, file: str, given: Shapes, seen: Look, size: int | 
     if shape is None:
         raise refuse(
             "Cli/input-shape",
-            f"{network.prefix}-symbol.json does not state the shape of {name}; give --shape {name}=1,3,224,224",
+            f"{network.file} does not state the shape of {name}; give --shape {name}=1,3,224,224",
         )
     width = _label_width(file)
     looks: dict[str, Any] = {"scale": seen.scale}

@@ -6,7 +6,6 @@ import difflib
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from .. import symbol
 from ..base import MXNetError, decides
 from ..context import cpu
 from ..io import DataDesc
-from ..model import load_checkpoint
+from ..model import load_params
 from ..module import Module
 from ..ndarray import NDArray
 from ..symbol import Symbol
@@ -24,7 +23,7 @@ from ..symbol.inference import is_shown_whole
 from ..symbol.inferred_lists import known_shapes, known_types
 from ..symbol.ir import Entry, Node
 from .errors import CommandError, one_line, refuse
-from .options import checkpoint_files
+from .options import checkpoint_files, symbol_file
 
 Shape = tuple[int, ...]
 Shapes = dict[str, Shape]
@@ -39,6 +38,7 @@ class Network:
     Args:
         prefix: of the checkpoint.
         epoch: of the checkpoint; None leaves the parameters out.
+        bucket: the key of one of its networks, where a BucketingModule wrote it.
         output: the name of an output of a layer, which becomes the network's only one.
         with_labels: whether losses read what is computed from labels; a prediction needs none of that.
 
@@ -47,21 +47,24 @@ class Network:
         MXNetError: a file is damaged.
     """
 
-    def __init__(self, prefix: str, epoch: int | None, output: str | None = None, *, with_labels: bool = False) -> None:
+    def __init__(
+        self, prefix: str, epoch: int | None, output: str | None = None, *, bucket: int | None = None,
+        with_labels: bool = False,
+    ) -> None:
         self.arguments: dict[str, NDArray] = {}
         self.auxiliary: dict[str, NDArray] = {}
         self.prefix = prefix
         if epoch is None:
-            file = Path(f"{prefix}-symbol.json")
-            if not file.is_file():
-                raise refuse("Cli/checkpoint-exists", f"{file} does not exist; name the prefix of a checkpoint")
-            net = symbol.load(str(file))
+            self.file = symbol_file(prefix, bucket)
+            if not self.file.is_file():
+                raise refuse("Cli/checkpoint-exists", f"{self.file} does not exist; name the prefix of a checkpoint")
         else:
-            checkpoint_files(prefix, epoch)
-            net, *held = load_checkpoint(prefix, epoch)
+            self.file, _ = checkpoint_files(prefix, epoch, bucket)
+            held = load_params(prefix, epoch)
             self.arguments, self.auxiliary = (  # a file may hold empty places
                 {name: value for name, value in values.items() if value is not None} for values in held
             )
+        net = symbol.load(str(self.file))
         net = net if output is None else _internal(net, output)
         self.net = net if with_labels else _without_labels(net)
         names = self.net.list_arguments()
@@ -155,7 +158,7 @@ class Network:
         if unknown:
             raise refuse(
                 "Cli/input-shape",
-                f"the network of {self.prefix}-symbol.json also needs {', '.join(unknown[:5])}; give shapes, with"
+                f"the network of {self.file} also needs {', '.join(unknown[:5])}; give shapes, with"
                 f" the batch, such as --shape {unknown[0]}=1,3,224,224, or values with --npz",
             )
         return {name: inferred[name] for name in self.inputs}
@@ -171,7 +174,7 @@ class Network:
     def _misfit(self, given: Mapping[str, Shape], error: Exception) -> Exception:
         said = " ".join(f"{name}={','.join(map(str, shape))}" for name, shape in given.items())
         return refuse(
-            "Cli/fits-network", f"the network of {self.prefix}-symbol.json does not take {said}: {one_line(error)}"
+            "Cli/fits-network", f"the network of {self.file} does not take {said}: {one_line(error)}"
         )
 
     @decides("Cli/zeros")

@@ -11,7 +11,7 @@ from .. import symbol, visualization
 from ..explain import pictures
 from ..files.atomic import write_atomically
 from .errors import refuse, say
-from .options import named_shapes, with_labels
+from .options import named_shapes, symbol_file, with_labels
 
 
 def plot(
@@ -25,7 +25,7 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a network as SVG; as another format with Graphviz, or print its table of layers where that is missing."""
-    file = Path(prefix) if prefix.endswith(".json") else Path(f"{prefix}-symbol.json")
+    file = Path(prefix) if prefix.endswith(".json") else symbol_file(prefix)
     if not file.is_file():
         raise refuse("Cli/checkpoint-exists", f"{file} does not exist; name a trained prefix")
     if not output.suffix[1:]:

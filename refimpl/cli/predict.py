@@ -26,7 +26,7 @@ from .feeding import (
     StdOption,
 )
 from .loaded import Network, Shapes
-from .options import named_shapes
+from .options import BucketOption, named_shapes
 from .waiting import working
 
 
@@ -40,6 +40,7 @@ def predict(
     npz: NpzOption = None,
     rec: RecOption = None,
     shape: ShapeOption = None,
+    bucket: BucketOption = None,
     mean: MeanOption = None,
     std: StdOption = None,
     scale: ScaleOption = 1.0,
@@ -67,7 +68,7 @@ def predict(
     _require_source(image, more, npz, rec, given)
     with working("predicting", "rows") as work:
         work.note = f"reading {prefix}"
-        network = Network(prefix, epoch, output)
+        network = Network(prefix, epoch, output, bucket=bucket)
         feed = _feed(network, [*(image or []), *(more or [])], npz, rec, given, seen, batch_size)
         work.total, work.note = feed.rows, "binding"
         module = network.module(feed.shapes)

@@ -15,7 +15,7 @@ from . import feeding, warming
 from .errors import refuse, say
 from .feeding import ShapeOption
 from .loaded import Network, Shapes
-from .options import MOMENTUM, known_optimizer, named_shapes
+from .options import MOMENTUM, BucketOption, known_optimizer, named_shapes
 from .waiting import Work, working
 
 
@@ -24,6 +24,7 @@ def warm(
     prefix: Annotated[str, typer.Argument(help="Checkpoint prefix.")],
     epoch: Annotated[int | None, typer.Argument(min=0, help="Checkpoint epoch; the symbol is enough.")] = None,
     shape: ShapeOption = None,
+    bucket: BucketOption = None,
     train: Annotated[bool, typer.Option("--train", help="Also what a training step needs.")] = False,
     optimizer: Annotated[str, typer.Option(help="The optimizer of that step.")] = "sgd",
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes that compile (default: one a core).")] = None,
@@ -33,7 +34,7 @@ def warm(
     given = named_shapes(shape)
     started = time.monotonic()
     with working("warming", "operators") as work:
-        network = Network(prefix, epoch, with_labels=train)
+        network = Network(prefix, epoch, bucket=bucket, with_labels=train)
         given = given or _stated(network)
         network.require_inputs(given, "--shape")
         shapes = network.shapes(given)
@@ -58,7 +59,7 @@ def _stated(network: Network) -> Shapes:
     if stated is None:
         raise refuse(
             "Cli/input-shape",
-            f"{network.prefix}-symbol.json does not state the shape of {name}; give --shape {name}=1,3,224,224",
+            f"{network.file} does not state the shape of {name}; give --shape {name}=1,3,224,224",
         )
     return {name: (max(stated[0], 1), *stated[1:])}
 

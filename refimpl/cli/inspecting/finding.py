@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ...base import MXNetError, decides
@@ -11,7 +12,7 @@ from ...util import np_shape
 from ..errors import refuse
 from ..options import checkpoint_epochs
 from ..porting import touches
-from . import files, graph
+from . import buckets, files, graph
 from .files import Arrays, Data, Problem
 from .graph import Graph, Variables
 
@@ -20,36 +21,44 @@ VERSION = 1
 
 
 @decides("Inspect/looks-only", "Inspect/json")
-def inspected(prefix: str, epoch: int | None, given: Mapping[str, Sequence[int]]) -> Data:
+def inspected(
+    prefix: str, epoch: int | None, given: Mapping[str, Sequence[int]], bucket: int | None = None
+) -> Data:
     """Read a checkpoint's files, and say what they are.
 
     Args:
         prefix: of the checkpoint.
         epoch: of its parameters; None where there are none.
         given: shapes of inputs by name.
+        bucket: the key of the network that is told, where a BucketingModule wrote the checkpoint; default: the first.
 
     Raises:
         CommandError: ``given`` names no input, or contradicts the graph.
     """
     here = checkpoint_epochs(prefix)
     number = "NNNN" if epoch is None else f"{epoch:04d}"
-    symbol = files.opened(f"{prefix}-symbol.json")
+    listed = buckets.listed(prefix)
+    if bucket is None and listed.keys and not Path(f"{prefix}-symbol.json").is_file():
+        bucket = listed.keys[0]
+    symbol = files.opened(f"{prefix}-symbol.json" if bucket is None else f"{prefix}-{bucket}-symbol.json")
     params = files.opened(f"{prefix}-{number}.params")
     states = files.opened(f"{prefix}-{number}.states")
-    problems = [content.problem for content in (symbol, params) if content.problem is not None]
+    problems = [*listed.problems, *(content.problem for content in (symbol, params) if content.problem is not None)]
     if states.problem is not None and states.problem.kind != "missing-file":  # few checkpoints have one
         problems.append(states.problem)
     net, told = graph.graph(symbol)
     problems += told
     arrays = files.arrays(params)
     problems += arrays.problems
+    shared, told = buckets.variables(prefix, net.variables, [key for key in listed.keys if key != bucket])
+    problems += told
     sized, told = _sized(net, arrays, given)
     problems += told
     inputs: list[str] = []
     if net.variables is not None:
         inputs = [name for name in net.variables.arguments if _is_input(name, net.variables, arrays, given)]
         if arrays.read:
-            problems += _compared(net.variables, arrays, given, params.file, sized["variables"])
+            problems += _compared(shared or net.variables, arrays, given, params.file, sized["variables"])
     held, told = files.states(states, params)
     problems += told
     touched = touches.of_operators(net.operators or {})
@@ -58,6 +67,8 @@ def inspected(prefix: str, epoch: int | None, given: Mapping[str, Sequence[int]]
         "prefix": prefix,
         "epoch": epoch,
         "epochs": here,
+        "bucket": bucket,
+        "buckets": listed.keys,
         "mxnet": graph.written_by(net.version),
         "np_shape": net.np_shape or arrays.np_shape,
         "symbol": symbol.told(),

@@ -61,6 +61,9 @@ def _head(found: Data) -> Iterator[str]:
     yield from _wrapped(f"checkpoint {found['prefix']}, {which}", "")
     if found["epochs"]:
         yield from _wrapped(f"epochs that are there: {', '.join(map(str, found['epochs']))}", "")
+    if found["buckets"]:
+        keys = ", ".join(map(str, found["buckets"]))
+        yield from _wrapped(f"buckets: {keys}; this is bucket {found['bucket']}, --bucket shows another", "")
     if found["mxnet"] is not None:
         scope = ", under np_shape" if found["np_shape"] else ""
         yield from _wrapped(f"written by MXNet {found['mxnet']}{scope}", "")
