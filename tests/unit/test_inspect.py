@@ -51,8 +51,7 @@ def test_what_is_said_of_a_checkpoint(inspect: Any) -> None:
     assert code == 0
     assert list(found) == [
         "version", "prefix", "epoch", "epochs", "bucket", "buckets", "mxnet", "np_shape", "symbol", "params", "states",
-        "inputs", "outputs",
-        "layers", "parameters", "auxiliary", "problems", "quirks", "deviations",
+        "inputs", "outputs", "layers", "parameters", "auxiliary", "problems", "notes", "quirks", "deviations",
     ]
     assert (found["version"], found["prefix"], found["epoch"], found["epochs"]) == (1, "mxnet", 3, [3])
     assert (found["mxnet"], found["np_shape"], found["problems"]) == ("1.9.1", False, [])

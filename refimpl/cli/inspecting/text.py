@@ -53,6 +53,8 @@ def _lines(found: Data, whole: bool) -> Iterator[str]:
     yield f"damaged or missing: {len(problems) or 'nothing'}"
     for problem in problems:
         yield from _wrapped(f"{problem['kind']}: {problem['message']}")
+    for note in found["notes"]:
+        yield from _wrapped(f"note, {note['kind']}: {note['message']}", "")
     yield from _touched(found, whole)
 
 
