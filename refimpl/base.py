@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .kernels.foundation import MXNetError, decides, refusal, require
+from .kernels.foundation import MXNetError, decides, printable, refusal, require
 
 string_types = (str,)
 numeric_types = (float, int, np.generic)
@@ -134,5 +134,5 @@ def shapes_in_words(named: Iterable[tuple[str, Sequence[int]]], most: int = 4) -
 __all__ = [
     "DTYPE_FLAGS", "FLAG_DTYPES", "MXNetError", "NDArrayHandle", "NotImplementedForSymbol", "asked_for", "data_dir",
     "data_dir_default", "decides", "described", "did_you_mean", "dtype_of", "integer_types", "mx_real_t",
-    "numeric_types", "py_str", "refusal", "require", "shapes_in_words", "string_types",
+    "numeric_types", "printable", "py_str", "refusal", "require", "shapes_in_words", "string_types",
 ]

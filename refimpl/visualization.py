@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .base import decides, refusal, require
+from .base import decides, printable, refusal, require
 from .symbol import Symbol
 
 Shapes = Mapping[str, Sequence[int]]
@@ -89,7 +89,7 @@ def _graph(symbol: Symbol, shape: Shapes | None, dtype: Mapping[str, Any] | None
             for name, value in zip(group, values, strict=True)
         }
 
-    text = json.loads(symbol.tojson())
+    text = json.loads(symbol.tojson(), strict=False)  # MXNet's files escape no control characters
     shapes = by_name(None if shape is None else {k: tuple(v) for k, v in shape.items()}, "shape", inner.infer_shape)
     types = by_name(dtype, "type", inner.infer_type)
     outputs = {
@@ -124,7 +124,7 @@ def print_summary(
     def row(*fields: str) -> None:
         line = ""
         for field, end in zip(fields, ends, strict=True):
-            line = (line + field)[: int(end)].ljust(int(end))
+            line = (line + printable(field))[: int(end)].ljust(int(end))
         print(line)
 
     print("_" * line_length)
@@ -213,7 +213,8 @@ def plot_network(
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         warnings.warn(
-            f"several nodes have one name and are drawn as one: {', '.join(repeated)}", RuntimeWarning, stacklevel=2
+            f"several nodes have one name and are drawn as one: {printable(', '.join(repeated))}",
+            RuntimeWarning, stacklevel=2,
         )
     style = {
         "shape": "box", "fixedsize": "true", "width": "1.3", "height": "0.8034", "style": "filled",

@@ -11,7 +11,7 @@ from .contract import (
 )
 from .loop import LOOPS, Loop, plain_kernels
 from .params import AtLeast, AtMost, Count, Floats, Long, NoParams, Shape, keeps, whole_part
-from .refusal import MXNetError, decides, refusal, require
+from .refusal import MXNetError, decides, printable, refusal, require
 from .shapes import (
     UNKNOWN,
     agree,
@@ -34,7 +34,7 @@ __all__ = [
     "LOOPS", "REGISTRY", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer", "Case", "Count",
     "Floats", "Long", "Loop", "MXNetError", "NoParams", "Op", "Shape", "agree", "allocate",
     "as_buffer", "axes_of", "broadcast", "decides", "distinct", "either", "formula_for", "get",
-    "items", "keeps", "known", "merge", "merge_all", "normal_axis", "plain_kernels", "refusal",
+    "items", "keeps", "known", "merge", "merge_all", "normal_axis", "plain_kernels", "printable", "refusal",
     "register", "require", "require_some", "reserving", "same_shape", "same_type", "scalar",
     "scratch", "size_of", "strides_of", "told", "whole_part",
 ]

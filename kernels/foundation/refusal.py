@@ -14,9 +14,16 @@ class MXNetError(RuntimeError):
     clause: str | None = None
 
 
+def printable(text: str) -> str:
+    """A text whose characters cannot steer a terminal: all but lines and tabs that are not printable are escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+
+
 def refusal(clause: str, message: str, kind: type[Exception] = MXNetError) -> Exception:
     """Build, without raising it, an error of MXNet's type ``kind`` that names its clause."""
-    error = kind(f"{message} [{clause}]")
+    error = kind(f"{printable(message)} [{clause}]")
     error.clause = clause  # type: ignore[attr-defined]  # every refusal carries its clause, whatever its type
     return error
 

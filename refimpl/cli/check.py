@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from . import porting
-from .errors import refuse
+from .errors import refuse, say
 
 
 def check(
@@ -24,5 +24,5 @@ def check(
             raise refuse("Cli/check-exists", f"{path} does not exist; `refimpl check` takes files and folders")
     report = porting.check(paths)
     for line in report.lines(whole=deviations):
-        print(line)
+        say(line)
     raise typer.Exit(1 if report.missing else 0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..base import refusal
+from typing import Any
+
+from ..base import decides, printable, refusal
 
 
 class CommandError(Exception):
@@ -16,4 +18,10 @@ def refuse(clause: str, message: str) -> Exception:
 
 def one_line(error: BaseException) -> str:
     """The text of an error with its line breaks folded."""
-    return " ".join(str(error).split())
+    return printable(" ".join(str(error).split()))
+
+
+@decides("Cli/plain-text")
+def say(text: object, **more: Any) -> None:
+    """Print what may hold names of a file."""
+    print(printable(str(text)), **more)

@@ -12,7 +12,7 @@ import typer
 from .. import explain as explaining
 from ..context import Context
 from ..files.atomic import write_atomically
-from .errors import refuse
+from .errors import refuse, say
 from .options import (
     BatchOption,
     GpusOption,
@@ -101,7 +101,7 @@ def _hand_out(
         print(json.dumps(found, indent=1, allow_nan=False))
         return
     write_atomically(str(target), page(found).encode())
-    print(f"wrote {target}: {found['title']}, {counted}")
+    say(f"wrote {target}: {found['title']}, {counted}")
 
 
 def _of_cluster(

@@ -125,9 +125,16 @@ def _read_array(members: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray
 
 
 def sliced(
-    arrays: Mapping[str, np.ndarray], size: int | None, dtype: Any, labels: np.ndarray | None = None
+    arrays: Mapping[str, np.ndarray], size: int | None, types: Mapping[str, Any], labels: np.ndarray | None = None
 ) -> Feed:
-    """Batches of ``size`` rows; the last one begins again from the first row. Without a size, all is one batch."""
+    """Batches of ``size`` rows; the last one begins again from the first row. Without a size, all is one batch.
+
+    Args:
+        arrays: of the inputs, by name.
+        size: rows of a batch.
+        types: element types of the inputs, by name.
+        labels: of the rows.
+    """
     every = {**arrays, **({} if labels is None else {"the labels": labels})}
     counts = {len(value) for value in every.values()}
     if size is not None and len(counts) > 1:
@@ -140,9 +147,9 @@ def sliced(
         for start in range(0, count, step):
             rows = np.arange(start, start + step) % count
             pad = max(0, start + step - count)
-            chosen = arrays.values() if size is None else [value[rows] for value in arrays.values()]
+            chosen = arrays if size is None else {name: value[rows] for name, value in arrays.items()}
             told = None if labels is None else [nd.array(labels[rows])]
-            yield DataBatch([nd.array(value, dtype=dtype) for value in chosen], told, pad)
+            yield DataBatch([nd.array(value, dtype=types[name]) for name, value in chosen.items()], told, pad)
 
     shapes = {name: value.shape if size is None else (step, *value.shape[1:]) for name, value in arrays.items()}
     return Feed(shapes, batches(), count)
@@ -153,14 +160,14 @@ def without(values: np.ndarray, pad: int, rows: int) -> np.ndarray:
     return values[: len(values) - pad * len(values) // rows]
 
 
-def randomly(shapes: Shapes, dtype: Any) -> Feed:
+def randomly(shapes: Shapes, types: Mapping[str, Any]) -> Feed:
     """One batch of numbers between 0 and 1, always the same."""
     stream = np.random.RandomState(0)  # a stream that NumPy has frozen
     arrays = {}
     for name, shape in shapes.items():
         with reserving(shape, np.float64):
             arrays[name] = stream.uniform(size=shape)
-    return sliced(arrays, None, dtype)
+    return sliced(arrays, None, types)
 
 
 # --- pictures --------------------------------------------------------------------------------------
@@ -195,7 +202,7 @@ def pictures(
             rows = [_prepared(_read(file, shape[0]), shape, seen.resize, whole) for file in files[start : start + step]]
             pad = step - len(rows)
             pixels = nd.stack(*rows, *rows[:1] * pad, axis=0)
-            yield DataBatch([scaled(pixels).transpose((0, 3, 1, 2)).astype(network.dtype)], pad=pad)
+            yield DataBatch([scaled(pixels).transpose((0, 3, 1, 2)).astype(network.types[name])], pad=pad)
 
     return Feed({name: (step, *shape)}, batches(), len(files), list(files))
 
@@ -259,7 +266,7 @@ def records(network: Network, file: str, given: Shapes, seen: Look, size: int | 
     if shape is None:
         raise refuse(
             "Cli/input-shape",
-            f"{network.prefix}-symbol.json does not state the shape of {name}; give --shape {name}=1,3,224,224",
+            f"{network.file} does not state the shape of {name}; give --shape {name}=1,3,224,224",
         )
     width = _label_width(file)
     looks: dict[str, Any] = {"scale": seen.scale}
@@ -271,7 +278,7 @@ def records(network: Network, file: str, given: Shapes, seen: Look, size: int | 
     step = size or given.get(name, (_BATCH,))[0]
     kind = ImageRecordIter if width == 1 else ImageDetRecordIter
     found = kind(path_imgrec=file, data_shape=shape, batch_size=step, **looks)
-    return Feed({name: (step, *shape)}, _typed(iter(found), network.dtype))
+    return Feed({name: (step, *shape)}, _typed(iter(found), network.types[name]))
 
 
 def _typed(batches: Iterator[DataBatch], dtype: Any) -> Iterator[DataBatch]:

@@ -11,7 +11,7 @@ import typer
 from ..base import decides
 from . import inspecting
 from .errors import refuse
-from .options import checkpoint_epochs, named_shapes
+from .options import BucketOption, checkpoint_epochs, named_shapes, symbol_file
 from .waiting import working
 
 
@@ -22,6 +22,7 @@ def inspect(
     shape: Annotated[
         list[str] | None, typer.Option(help="Shape of an input, batch included: data=1,3,224,224. May be repeated."),
     ] = None,
+    bucket: BucketOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
     deviations: Annotated[bool, typer.Option("--deviations", help="Print each deviation, not only its name.")] = False,
 ) -> None:
@@ -31,7 +32,9 @@ def inspect(
     """
     shapes = named_shapes(shape)
     here = checkpoint_epochs(prefix)
-    if not here and not Path(f"{prefix}-symbol.json").is_file():
+    if bucket is not None:
+        symbol_file(prefix, bucket)
+    if not here and not any(Path(f"{prefix}{end}").is_file() for end in ("-symbol.json", ".buckets")):
         raise refuse(
             "Cli/inspect-source",
             f"{prefix} is no checkpoint: neither {prefix}-symbol.json nor {prefix}-NNNN.params exists",
@@ -41,7 +44,7 @@ def inspect(
         raise refuse("Cli/inspect-source", f"{prefix} has no params file of epoch {epoch}; {there}")
     chosen = here[-1] if epoch is None and here else epoch
     with working("inspecting", ""):
-        found = inspecting.inspected(prefix, chosen, shapes)
+        found = inspecting.inspected(prefix, chosen, shapes, bucket)
     if as_json:
         print(json.dumps(found, indent=1, allow_nan=False))
     else:

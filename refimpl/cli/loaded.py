@@ -6,7 +6,6 @@ import difflib
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,15 @@ from .. import symbol
 from ..base import MXNetError, decides
 from ..context import cpu
 from ..io import DataDesc
-from ..model import load_checkpoint
+from ..model import load_params
 from ..module import Module
 from ..ndarray import NDArray
 from ..symbol import Symbol
 from ..symbol.inference import is_shown_whole
-from ..symbol.inferred_lists import known_shapes
+from ..symbol.inferred_lists import known_shapes, known_types
 from ..symbol.ir import Entry, Node
 from .errors import CommandError, one_line, refuse
-from .options import checkpoint_files
+from .options import checkpoint_files, symbol_file
 
 Shape = tuple[int, ...]
 Shapes = dict[str, Shape]
@@ -39,6 +38,7 @@ class Network:
     Args:
         prefix: of the checkpoint.
         epoch: of the checkpoint; None leaves the parameters out.
+        bucket: the key of one of its networks, where a BucketingModule wrote it.
         output: the name of an output of a layer, which becomes the network's only one.
         with_labels: whether losses read what is computed from labels; a prediction needs none of that.
 
@@ -47,21 +47,24 @@ class Network:
         MXNetError: a file is damaged.
     """
 
-    def __init__(self, prefix: str, epoch: int | None, output: str | None = None, *, with_labels: bool = False) -> None:
+    def __init__(
+        self, prefix: str, epoch: int | None, output: str | None = None, *, bucket: int | None = None,
+        with_labels: bool = False,
+    ) -> None:
         self.arguments: dict[str, NDArray] = {}
         self.auxiliary: dict[str, NDArray] = {}
         self.prefix = prefix
         if epoch is None:
-            file = Path(f"{prefix}-symbol.json")
-            if not file.is_file():
-                raise refuse("Cli/checkpoint-exists", f"{file} does not exist; name the prefix of a checkpoint")
-            net = symbol.load(str(file))
+            self.file = symbol_file(prefix, bucket)
+            if not self.file.is_file():
+                raise refuse("Cli/checkpoint-exists", f"{self.file} does not exist; name the prefix of a checkpoint")
         else:
-            checkpoint_files(prefix, epoch)
-            net, *held = load_checkpoint(prefix, epoch)
+            self.file, _ = checkpoint_files(prefix, epoch, bucket)
+            held = load_params(prefix, epoch)
             self.arguments, self.auxiliary = (  # a file may hold empty places
                 {name: value for name, value in values.items() if value is not None} for values in held
             )
+        net = symbol.load(str(self.file))
         net = net if output is None else _internal(net, output)
         self.net = net if with_labels else _without_labels(net)
         names = self.net.list_arguments()
@@ -82,22 +85,18 @@ class Network:
                 " its symbol needs",
             )
 
-    def types(self) -> dict[str, np.dtype]:
-        """The element types of the parameters that the symbol has."""
-        names = set(self.net.list_arguments())
-        return {name: np.dtype(value.dtype) for name, value in self.arguments.items() if name in names}
-
     @cached_property
-    def dtype(self) -> np.dtype:
-        """The element type of the inputs: what follows from the parameters' types, else that of the first one."""
-        types = self.types()
-        try:
-            found, _, _ = self.net.infer_type_partial(**types)
-        except MXNetError as error:
-            raise refuse("Cli/fits-network", f"{self.prefix} does not fit its parameters: {one_line(error)}") from error
-        told = dict(zip(self.net.list_arguments(), found, strict=True))
-        kinds = [told[name] for name in self.inputs if told[name] is not None and not ZEROS.search(name)]
-        return np.dtype(next(iter([*kinds, *types.values()]), np.float32))
+    @decides("Cli/input-types")
+    def types(self) -> dict[str, np.dtype]:
+        """The element types of inputs, parameters and states, whatever the arrays of the file have."""
+        return known_types(self.net.entries)
+
+    def held(self) -> dict[str, np.ndarray]:
+        """Parameters and states in the types that the network computes in; a Module casts them too."""
+        return {
+            name: value.asnumpy().astype(self.types[name], copy=False)
+            for values in (self.arguments, self.auxiliary) for name, value in values.items() if name in self.types
+        }
 
     def data(self) -> str:
         """The input that takes pictures: ``data``, or the only one that is no label and no state."""
@@ -126,6 +125,12 @@ class Network:
         """The arrays that are inputs and no labels; a file may hold labels and outputs too."""
         data = {name: value for name, value in arrays.items() if name in self.inputs and name not in self.labels}
         self.require_inputs(data or [name for name in arrays if name not in self.inputs], flag)
+        for name, value in data.items():
+            if self.types[name].kind in "iub" and value.dtype.kind == "f" and (value % 1 != 0).any():
+                raise refuse(
+                    "Cli/input-types",
+                    f"{flag}: {name} has fractions, and the network takes {self.types[name]}; give whole numbers",
+                )
         return data
 
     def stated(self, name: str) -> Shape | None:
@@ -153,7 +158,7 @@ class Network:
         if unknown:
             raise refuse(
                 "Cli/input-shape",
-                f"the network of {self.prefix}-symbol.json also needs {', '.join(unknown[:5])}; give shapes, with"
+                f"the network of {self.file} also needs {', '.join(unknown[:5])}; give shapes, with"
                 f" the batch, such as --shape {unknown[0]}=1,3,224,224, or values with --npz",
             )
         return {name: inferred[name] for name in self.inputs}
@@ -169,7 +174,7 @@ class Network:
     def _misfit(self, given: Mapping[str, Shape], error: Exception) -> Exception:
         said = " ".join(f"{name}={','.join(map(str, shape))}" for name, shape in given.items())
         return refuse(
-            "Cli/fits-network", f"the network of {self.prefix}-symbol.json does not take {said}: {one_line(error)}"
+            "Cli/fits-network", f"the network of {self.file} does not take {said}: {one_line(error)}"
         )
 
     @decides("Cli/zeros")
@@ -180,12 +185,12 @@ class Network:
         layout = "NCHW" if training else ""  # on one device no batch is cut, so that any axis may be the batch's
 
         def described(sizes: Mapping[str, Shape]) -> list[DataDesc]:
-            return [DataDesc(name, shape, self.dtype, layout) for name, shape in sizes.items()]
+            return [DataDesc(name, shape, self.types[name], layout) for name, shape in sizes.items()]
 
         module = Module(self.net, list(given), labels or None, context=cpu())
         try:
             module.bind(described(given), described({name: shapes[name] for name in labels}) or None, training)
-            values = {name: nd.zeros(shapes[name], dtype=self.dtype) for name in self.inputs if name not in given}
+            values = {name: nd.zeros(shapes[name], dtype=self.types[name]) for name in self.inputs if name not in given}
             module.set_params({**values, **self.arguments}, self.auxiliary, allow_missing=True, allow_extra=True)
         except (RuntimeError, ValueError, AssertionError) as error:
             if getattr(error, "clause", None) is None:

@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from ..base import MXNetError, did_you_mean
+from ..base import MXNetError, decides, did_you_mean
 from ..context import Context, cpu, gpu, num_gpus
+from ..module.bucket_files import read_keys
 from ..optimizer import Optimizer
 from ..symbol import Symbol
 from ..symbol.inference import is_shown_whole
@@ -81,9 +82,46 @@ def contexts(devices: int, gpus: str | None, batch_size: int) -> list[Context]:
     return chosen
 
 
-def checkpoint_files(prefix: str, epoch: int) -> tuple[Path, Path]:
+BucketOption = Annotated[
+    int | None, typer.Option(help="The bucket of a BucketingModule's checkpoint: PREFIX-BUCKET-symbol.json.")
+]
+
+
+def bucket_keys(prefix: str) -> list[int]:
+    """The buckets that ``PREFIX.buckets`` lists; none where there is no such file.
+
+    Raises:
+        MXNetError: it is damaged.
+    """
+    return read_keys(prefix) if Path(f"{prefix}.buckets").is_file() else []
+
+
+@decides("Cli/bucket")
+def symbol_file(prefix: str, bucket: int | None = None) -> Path:
+    """The symbol file of a checkpoint, or of one of its buckets; whether it is there is not asked.
+
+    Raises:
+        CommandError: there is no such bucket, or the checkpoint has buckets and none is named.
+    """
+    file = Path(f"{prefix}-symbol.json" if bucket is None else f"{prefix}-{bucket}-symbol.json")
+    if file.is_file():
+        return file
+    keys = bucket_keys(prefix)
+    there = f"{prefix} has the buckets {', '.join(map(str, keys[:20]))}{' ...' * (len(keys) > 20)}"
+    if bucket is not None:
+        said = there if keys else f"there is no {prefix}.buckets"
+        raise refuse("Cli/bucket", f"--bucket {bucket}: {file} does not exist; {said}")
+    if keys:
+        raise refuse(
+            "Cli/bucket", f"{there}, each a network: name one, as `refimpl predict {prefix} ... --bucket {keys[0]}`;"
+            " `warm` and `inspect` take --bucket too",
+        )
+    return file
+
+
+def checkpoint_files(prefix: str, epoch: int, bucket: int | None = None) -> tuple[Path, Path]:
     """Names of a checkpoint's two files; refuses when one of them is not there."""
-    files = Path(f"{prefix}-symbol.json"), Path(f"{prefix}-{epoch:04d}.params")
+    files = symbol_file(prefix, bucket), Path(f"{prefix}-{epoch:04d}.params")
     for file in files:
         if not file.is_file():
             raise refuse(

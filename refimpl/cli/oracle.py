@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..kvstore import histories
-from .errors import refuse
+from .errors import refuse, say
 
 oracle = typer.Typer(help="Property-based testing of other implementations.", rich_markup_mode=None)
 BackendName = Annotated[str, typer.Argument(help="The implementation, as package.module:Name.")]
@@ -55,7 +55,7 @@ def check(
 
     def note(result: Any, found: Any) -> None:
         if found is not None:
-            print(reporting.text_of_found(found), end="\n\n", flush=True)
+            say(reporting.text_of_found(found), end="\n\n", flush=True)
         elif result.programs % 100 == 0:
             told = reporting.progress(result, under_test.capabilities)
             print(f"\r{told}\033[K", end="\r", file=sys.stderr, flush=True)
@@ -63,7 +63,7 @@ def check(
     exclude = known.exclusions
     if probe:
         probed = _part("probing").probe(under_test)
-        print(probed)
+        say(probed)
         exclude = probed.exclusions(exclude)
     try:
         count = None if programs is None else items.share_of(programs, part, parts)
@@ -80,10 +80,10 @@ def check(
         raise refuse("Cli/oracle-input", f"{backend}: {error}") from error
     except _part("sharing").NotShared as error:
         raise refuse("Cli/oracle-input", str(error)) from error
-    print(reporting.summary(result))
+    say(reporting.summary(result))
     if report is not None:
         for path in reporting.write(result, report, backend):
-            print(path)
+            say(path)
     raise typer.Exit(1 if result.found else 0)
 
 
@@ -106,13 +106,13 @@ def replay(
         under_test = items.load(backend, isolate=isolate)
         for file in files or ():
             report = items.replay(under_test, file)
-            print(report or f"{file.stem}: passed")
+            say(report or f"{file.stem}: passed")
             failed += bool(report)
         if not files:
             known = _part("expectations").Expectations.read(config)
             strict = {row.get("id") or row.get("example") for row in known.rows if row.get("strict")}
             for name, status in items.replay_expected(under_test, known, crashing=crashing):
-                print(f"{name}: {REPLAYED[status]}")
+                say(f"{name}: {REPLAYED[status]}")
                 failed += status == "different" or (status == "stale" and name in strict)
     except (OSError, ValueError) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
@@ -137,7 +137,7 @@ def triage(
         data = [gathering.read(path) for path in results]
     except (OSError, ValueError) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
-    print(gathering.report(data, store))
+    say(gathering.report(data, store))
 
 
 @oracle.command()
@@ -151,8 +151,8 @@ def history(
     except ValueError as error:
         raise refuse("Cli/oracle-input", f"{file}: {error}") from error
     for violation in found:
-        print(violation)
-    print(f"{len(found)} violations")
+        say(violation)
+    say(f"{len(found)} violations")
     raise typer.Exit(1 if found else 0)
 
 
@@ -173,10 +173,10 @@ def score(
         chosen = faults.shard(chosen, shard)
         if listed:
             for fault in chosen:
-                print(f"{fault.id}: {faults.CLASSES[fault.kind]}; {fault.file}")
+                say(f"{fault.id}: {faults.CLASSES[fault.kind]}; {fault.file}")
             return
-        print(running.summary(running.score(
-            chosen, results, seconds, seed, lambda row: print(running.text_of(row), file=sys.stderr, flush=True)
+        say(running.summary(running.score(
+            chosen, results, seconds, seed, lambda row: say(running.text_of(row), file=sys.stderr, flush=True)
         )))
     except ValueError as error:
         raise refuse("Cli/oracle-input", str(error)) from error

@@ -10,8 +10,8 @@ import typer
 from .. import symbol, visualization
 from ..explain import pictures
 from ..files.atomic import write_atomically
-from .errors import refuse
-from .options import named_shapes, with_labels
+from .errors import refuse, say
+from .options import named_shapes, symbol_file, with_labels
 
 
 def plot(
@@ -25,7 +25,7 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a network as SVG; as another format with Graphviz, or print its table of layers where that is missing."""
-    file = Path(prefix) if prefix.endswith(".json") else Path(f"{prefix}-symbol.json")
+    file = Path(prefix) if prefix.endswith(".json") else symbol_file(prefix)
     if not file.is_file():
         raise refuse("Cli/checkpoint-exists", f"{file} does not exist; name a trained prefix")
     if not output.suffix[1:]:
@@ -36,7 +36,7 @@ def plot(
     shapes = None if not shape else with_labels(net, _shapes(shape))
     if output.suffix.lower() == ".svg":
         write_atomically(str(output), pictures.svg(net, shapes).encode())
-        print(f"wrote {output}")
+        say(f"wrote {output}")
         return
     missing = visualization.graphviz_missing()
     if missing is None:
@@ -44,9 +44,9 @@ def plot(
             net, title=output.stem, shape=shapes, save_format=output.suffix[1:]
         )
         output.write_bytes(picture.pipe())
-        print(f"wrote {output}")
+        say(f"wrote {output}")
         return
-    print(f"{missing}; here is the table of layers instead")
+    say(f"{missing}; here is the table of layers instead")
     visualization.print_summary(net, shape=shapes)
 
 

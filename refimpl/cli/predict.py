@@ -14,7 +14,7 @@ import typer
 from ..files.atomic import write_atomically
 from . import feeding
 from .answers import Answers, finds_boxes, read_synset
-from .errors import refuse
+from .errors import refuse, say
 from .feeding import (
     Feed,
     MeanOption,
@@ -26,7 +26,7 @@ from .feeding import (
     StdOption,
 )
 from .loaded import Network, Shapes
-from .options import named_shapes
+from .options import BucketOption, named_shapes
 from .waiting import working
 
 
@@ -40,6 +40,7 @@ def predict(
     npz: NpzOption = None,
     rec: RecOption = None,
     shape: ShapeOption = None,
+    bucket: BucketOption = None,
     mean: MeanOption = None,
     std: StdOption = None,
     scale: ScaleOption = 1.0,
@@ -67,7 +68,7 @@ def predict(
     _require_source(image, more, npz, rec, given)
     with working("predicting", "rows") as work:
         work.note = f"reading {prefix}"
-        network = Network(prefix, epoch, output)
+        network = Network(prefix, epoch, output, bucket=bucket)
         feed = _feed(network, [*(image or []), *(more or [])], npz, rec, given, seen, batch_size)
         work.total, work.note = feed.rows, "binding"
         module = network.module(feed.shapes)
@@ -85,11 +86,11 @@ def predict(
             work.done += rows - pad
     joined = [np.concatenate(parts) if len(parts) > 1 else parts[0] for parts in zip(*outputs, strict=True)]
     for line in answers.lines(joined, feed.names):
-        print(line)
+        say(line)
     if save is not None:
         held = [np.concatenate(parts) for parts in zip(*inputs, strict=True)]
         _save(save, dict(zip([*feed.shapes, *network.net.list_outputs()], held + joined, strict=True)))
-        print(f"wrote {save}")
+        say(f"wrote {save}")
 
 
 def _require_folder(save: Path) -> None:
@@ -122,10 +123,10 @@ def _feed(
     if npz is not None:
         arrays = feeding.read_npz(npz)
         named = network.data_of(arrays, f"--npz {npz}")
-        return feeding.sliced(named, size, network.dtype)
+        return feeding.sliced(named, size, network.types)
     network.require_inputs(given, "--shape")
     network.shapes(given)  # before numbers are drawn
-    return feeding.randomly(given, network.dtype)
+    return feeding.randomly(given, network.types)
 
 
 def _save(file: Path, arrays: dict[str, np.ndarray]) -> None:

@@ -12,8 +12,9 @@ from .. import metric
 from ..base import decides
 from ..model import load_checkpoint
 from ..module import Module
+from ..symbol.inferred_lists import known_types
 from . import datasets, feeding
-from .errors import one_line, refuse
+from .errors import one_line, refuse, say
 from .feeding import (
     Feed,
     MeanOption,
@@ -70,13 +71,13 @@ def score(
         if (npz is not None and rec is not None) or data != "digits" or devices != 1 or gpus is not None:
             raise refuse("Cli/source", "score takes one of --data, --npz and --rec; a file is scored on cpu(0)")
         seen = feeding.look(mean, std, scale, resize)
-        print(scored(prefix, epoch, npz, rec, named_shapes(shape), seen, batch_size))
+        say(scored(prefix, epoch, npz, rec, named_shapes(shape), seen, batch_size))
         return
     checkpoint_files(prefix, epoch)
     devices_used = contexts(devices, gpus, batch_size)
 
     net, arguments, auxiliary = load_checkpoint(prefix, epoch)
-    dtype = np.dtype(next(iter(arguments.values())).dtype).name if arguments else "float32"
+    dtype = known_types(net.entries).get("data", np.dtype(np.float32)).name
     split = datasets.load(data, batch_size, dtype, devices_used, training=False)
     module = Module(net, context=devices_used)
     with reporting(batch_size, split.batches, 1, 1):
@@ -92,7 +93,7 @@ def score(
                 f" {split.image_shape}: {one_line(error)}",
             ) from error
         result = evaluate(module, split)
-    print(result)
+    say(result)
 
 
 def evaluate(module: Module, split: datasets.Dataset) -> Score:
@@ -152,7 +153,7 @@ def _with_labels(network: Network, npz: str, size: int) -> Feed:
         held = ", ".join(arrays)
         raise refuse("Cli/score-labels", f"{npz} holds {held}; it needs labels, named softmax_label or label")
     data = network.data_of(arrays, f"--npz {npz}")
-    return feeding.sliced(data, size, network.dtype, arrays[names[0]])
+    return feeding.sliced(data, size, network.types, arrays[names[0]])
 
 
 def _classes(network: Network, found: np.ndarray, labels: np.ndarray) -> np.ndarray:

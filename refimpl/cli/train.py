@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from .. import random
-from ..base import decides
+from ..base import DTYPE_FLAGS, decides
 from ..initializer import Xavier
 from ..lr_scheduler import MultiFactorScheduler
 from ..model import load_checkpoint
@@ -21,7 +21,7 @@ from ..module import Module
 from ..name import NameManager
 from ..symbol import Symbol
 from . import datasets
-from .errors import refuse
+from .errors import refuse, say
 from .options import (
     MOMENTUM,
     BatchOption,
@@ -99,11 +99,12 @@ def train(
     np.random.seed(seed % 2**32)  # noqa: NPY002  # NDArrayIter shuffles with it, as MXNet's does
     random.seed(seed)
     split = datasets.load(data, batch_size, dtype.value, devices_used)
-    net = _network(network.value, split)
+    net = _network(network.value, split, dtype)
     arguments = auxiliary = None
     if load_epoch is not None:
-        arguments, auxiliary = _resumed(prefix, load_epoch, net, f"--network {network.value} for {data}")
-    print(
+        what = f"--network {network.value} --dtype {dtype.value} for {data}"
+        arguments, auxiliary = _resumed(prefix, load_epoch, net, what)
+    say(
         f"{network.value} on {split.name}: {split.trained} images to train, {split.held} held out;"
         f" {', '.join(map(str, devices_used))}; store {kv_store.value}",
         flush=True,
@@ -140,11 +141,11 @@ def train(
         )
         result = evaluate(module, split)
     files = _save(module, prefix, num_epochs)
-    print(result)
-    print(f"wrote {' and '.join(map(str, files))}")
+    say(result)
+    say(f"wrote {' and '.join(map(str, files))}")
     same = "" if data == "digits" else f" --data {data}"
-    print(f"next: refimpl score {prefix} {num_epochs}{same}")
-    print(f"      refimpl plot {prefix} -o {Path(prefix).name}.svg")
+    say(f"next: refimpl score {prefix} {num_epochs}{same}")
+    say(f"      refimpl plot {prefix} -o {Path(prefix).name}.svg")
 
 
 def _resumed(prefix: str, epoch: int, net: Symbol, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -189,10 +190,17 @@ def _step_epochs(text: str) -> list[int]:
     return epochs
 
 
-def _network(name: str, split: datasets.Dataset) -> Symbol:
-    """The network, named as in a fresh process, so that equal networks have equal JSON."""
+@decides("Cli/input-types")
+def _network(name: str, split: datasets.Dataset, dtype: Dtype) -> Symbol:
+    """The network, named as in a fresh process, so that equal networks have equal JSON.
+
+    Its file states the type of the data where that is not the default, because nothing else says it.
+    """
     with NameManager():
-        return NETWORKS[name](split.classes, split.image_shape)
+        net = NETWORKS[name](split.classes, split.image_shape)
+    if dtype is not Dtype.float32:
+        net.get_internals()["data"]._set_attr(__dtype__=str(DTYPE_FLAGS[dtype.value]))
+    return net
 
 
 @decides("Cli/whole-checkpoint")

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.text import Text
 
-from ..base import decides
+from ..base import decides, printable
 from .compiling import CompileWatch, watched
 from .reports import COMPILING, SILENCE
 
@@ -42,7 +42,7 @@ class Work:
         total = "" if self.total is None else f" of {self.total}"
         note = f", {self.note}" if self.note else ""
         counted = f": {self.done}{total} {self._unit}" if self._unit else ""
-        return f"{self.what}{counted}{note} ({time.monotonic() - self._started:.0f} s)"
+        return f"{self.what}{counted}{printable(note)} ({time.monotonic() - self._started:.0f} s)"
 
     def _compiling(self, watch: CompileWatch) -> None:
         self.compiled = watch

@@ -12,10 +12,10 @@ import typer
 from ..base import decides
 from ..module import Module
 from . import feeding, warming
-from .errors import refuse
+from .errors import refuse, say
 from .feeding import ShapeOption
 from .loaded import Network, Shapes
-from .options import MOMENTUM, known_optimizer, named_shapes
+from .options import MOMENTUM, BucketOption, known_optimizer, named_shapes
 from .waiting import Work, working
 
 
@@ -24,6 +24,7 @@ def warm(
     prefix: Annotated[str, typer.Argument(help="Checkpoint prefix.")],
     epoch: Annotated[int | None, typer.Argument(min=0, help="Checkpoint epoch; the symbol is enough.")] = None,
     shape: ShapeOption = None,
+    bucket: BucketOption = None,
     train: Annotated[bool, typer.Option("--train", help="Also what a training step needs.")] = False,
     optimizer: Annotated[str, typer.Option(help="The optimizer of that step.")] = "sgd",
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes that compile (default: one a core).")] = None,
@@ -33,14 +34,14 @@ def warm(
     given = named_shapes(shape)
     started = time.monotonic()
     with working("warming", "operators") as work:
-        network = Network(prefix, epoch, with_labels=train)
+        network = Network(prefix, epoch, bucket=bucket, with_labels=train)
         given = given or _stated(network)
         network.require_inputs(given, "--shape")
         shapes = network.shapes(given)
         made = _in_processes(network, shapes, jobs or os.cpu_count() or 1, train, work)
         work.what, work.note = "running the whole network", ""
         module = network.module(given, training=train)
-        batch = next(feeding.randomly(given, network.dtype).batches)
+        batch = next(feeding.randomly(given, network.types).batches)
         if train:
             _train(module, batch, optimizer)
         else:
@@ -48,7 +49,7 @@ def warm(
         for value in module.get_outputs():
             value.wait_to_read()
         kernels, seconds = made.kernels + work.compiled.done, made.seconds + work.compiled.seconds
-    print(f"compiled {kernels} kernels ({seconds:.1f} s of compilation) in {time.monotonic() - started:.1f} s")
+    say(f"compiled {kernels} kernels ({seconds:.1f} s of compilation) in {time.monotonic() - started:.1f} s")
 
 
 def _stated(network: Network) -> Shapes:
@@ -58,14 +59,13 @@ def _stated(network: Network) -> Shapes:
     if stated is None:
         raise refuse(
             "Cli/input-shape",
-            f"{network.prefix}-symbol.json does not state the shape of {name}; give --shape {name}=1,3,224,224",
+            f"{network.file} does not state the shape of {name}; give --shape {name}=1,3,224,224",
         )
     return {name: (max(stated[0], 1), *stated[1:])}
 
 
 def _in_processes(network: Network, shapes: Shapes, jobs: int, train: bool, work: Work) -> warming.Compiled:
-    types = {**dict.fromkeys(shapes, network.dtype), **network.types()}
-    uses = warming.parts(network.net, shapes, types)
+    uses = warming.parts(network.net, shapes, network.types)
     work.total = len(uses)
     if jobs == 1 or len(uses) < 2:
         return warming.Compiled(0, 0.0)

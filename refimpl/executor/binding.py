@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import MXNetError, decides, dtype_of, refusal
+from ..base import MXNetError, decides, dtype_of, printable, refusal
 from ..context import Context
 from ..kernels.foundation import collector_pause as collection
 from ..kernels.foundation import known
@@ -208,7 +208,7 @@ class _Allocator:
             return found._shared(shape, 0)
         if found is not None and found.size < prod(shape):
             warnings.warn(
-                f"bucketing: data {name} has a shape {shape}, which is larger than the shared {found.shape};"
+                f"bucketing: data {printable(name)} has a shape {shape}, which is larger than the shared {found.shape};"
                 " bind the largest bucket first to save memory", stacklevel=2,
             )
         made = self.buffer[name] = zeros(shape, ctx, dtype)
@@ -308,7 +308,7 @@ def simple_bind(
     except (MXNetError, ValueError, RuntimeError, KeyError) as error:
         listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
         told = error.args[0] if isinstance(error, KeyError) else error  # a KeyError shows itself in quotes
-        raised = RuntimeError(f"simple_bind error. Arguments:\n{listed}\n{told}")
+        raised = RuntimeError(printable(f"simple_bind error. Arguments:\n{listed}\n{told}"))
         raised.clause = getattr(error, "clause", None)  # type: ignore[attr-defined]  # refusals carry one
         raise raised from error.__cause__
 

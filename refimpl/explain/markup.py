@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import printable
 from .arithmetic import number
 
 NEGATIVE, POSITIVE = (37, 99, 235), (217, 98, 11)
@@ -26,7 +27,7 @@ PALETTE = (
 
 def text(value: Any) -> str:
     """Escaped text."""
-    return html.escape(str(value), quote=True)
+    return html.escape(printable(str(value)), quote=True)
 
 
 def prose(value: str) -> str:

@@ -65,7 +65,7 @@ def _operator(
     reads = _some([r["value"] for r in node["all_reads"]]) or "nothing"
     gives = "".join(
         f"<li><code>{text(v['name'])}</code>: {shape(v['shape'])} of {v['dtype']}, {size(v['bytes'])};"
-        f" {places.get(v['name'], 'an array of its own')}{_glance(v)}</li>"
+        f" {text(places.get(v['name'], 'an array of its own'))}{_glance(v)}</li>"
         if v["kept"] else f"<li><code>{text(v['name'])}</code>: nobody reads it, so it is not computed</li>"
         for v in node["values"][:NAMES]
     ) + (f"<li>and {len(node['values']) - NAMES} more alike</li>" if len(node["values"]) > NAMES else "")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..base import decides, refusal
+from ..base import decides, printable, refusal
 from ..symbol import Symbol
 from ..symbol.ir import Node, auxiliary_nodes
 from ..visualization import _graph, _label
@@ -60,7 +59,7 @@ def svg(symbol: Symbol, shape: Mapping[str, Sequence[int]] | None = None) -> str
     body += [_box(by_id[name], box) for name, box in drawing.boxes.items()]
     wide, tall = max(drawing.width, 1), max(drawing.height, 1) + (12 if known else 0)
     operators = sum(node["phase"] == "forward" for node in nodes)
-    title = text(_clean(f"The network {symbol.name or 'of several outputs'}, {operators} operators"))
+    title = text(printable(f"The network {symbol.name or 'of several outputs'}, {operators} operators"))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="refimpl" role="img" aria-label="{title}"'
         f' viewBox="0 0 {wide:.0f} {tall:.0f}" width="{wide:.0f}" height="{tall:.0f}"><title>{title}</title>'
@@ -92,9 +91,9 @@ def _nodes(order: list[Node], shapes: Mapping[str, Sequence[int]]) -> list[Data]
         value = shapes.get(node.name if node.is_variable else node.entry_name(0))
         label = _label({"op": node.kind, "name": node.kind, "attrs": node.attrs}).partition("\n")[2]
         found.append({
-            "id": at[id(node)], "name": _clean(node.name), "phase": "variable" if node.is_variable else "forward",
-            "role": role, "short": _clean(_within(node, readers.get(id(node), set()))),
-            "words": _clean(f"{node.kind} {label}".strip()), "shape": value,
+            "id": at[id(node)], "name": printable(node.name), "phase": "variable" if node.is_variable else "forward",
+            "role": role, "short": printable(_within(node, readers.get(id(node), set()))),
+            "words": printable(f"{node.kind} {label}".strip()), "shape": value,
             "reads": [{"node": at[id(entry.node)]} for entry in node.inputs],
         })
     return found
@@ -104,11 +103,6 @@ def _within(variable: Node, readers: set[str]) -> str:
     """The name of a variable that one operator reads, without that operator's name: ``conv1_weight`` is ``weight``."""
     before = f"{next(iter(readers))}_" if len(readers) == 1 else ""
     return variable.name.removeprefix(before) or variable.name
-
-
-def _clean(words: str) -> str:
-    """Without the letters that XML cannot hold; names may come from files."""
-    return re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\N{REPLACEMENT CHARACTER}", words)
 
 
 def _pill(node: Data, box: Box) -> str:

@@ -27,7 +27,7 @@ from ..ndarray import array
 from ..symbol import Symbol
 from ..symbol.checkpoint import load_checkpoint
 from ..symbol.inference import is_shown_whole
-from ..symbol.inferred_lists import known_shapes
+from ..symbol.inferred_lists import known_shapes, known_types
 from .collect import Data, collect
 from .watching import Ended, Watched, watching
 
@@ -231,18 +231,19 @@ def _ready(
 ) -> Module:
     """A module that is ready to train; its parameters are ``values``, or drawn."""
     module = Module(net, list(data), list(labels), context=list(contexts))
-    module.bind(_described(data), list(labels.items()) or None)
+    types = known_types(net.entries)
+    module.bind(_described(data, types), [DataDesc(name, shape, types[name]) for name, shape in labels.items()] or None)
     arguments, auxiliary = values or (None, None)
     module.init_params(initializer.Xavier(), arg_params=arguments, aux_params=auxiliary)
     module.init_optimizer(kvstore=store, optimizer="sgd", optimizer_params=OPTIMIZER)
     return module
 
 
-def _described(data: Mapping[str, Any]) -> list[DataDesc]:
+def _described(data: Mapping[str, Any], types: Mapping[str, Any]) -> list[DataDesc]:
     """Inputs for a bind; states of recurrent layers have their rows along the second axis."""
     rows = next(iter(data.values()))[0] if data else None
     return [
-        DataDesc(name, shape, layout="TNC" if shape[0] != rows and shape[1:2] == (rows,) else "NCHW")
+        DataDesc(name, shape, types[name], "TNC" if shape[0] != rows and shape[1:2] == (rows,) else "NCHW")
         for name, shape in data.items()
     ]
 

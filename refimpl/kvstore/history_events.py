@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..base import MXNetError, decides, refusal, require
+from ..base import MXNetError, decides, printable, refusal, require
 from ..files.atomic import write_atomically
 from ..files.reading import open_file
 from .messages import Key
@@ -215,7 +215,7 @@ class History:
                 else:
                     history.add(_event(record))
             except MXNetError as error:
-                error.args = (f"{name}, line {number}: {error}",)
+                error.args = (printable(f"{name}, line {number}: {error}"),)
                 raise
         if history is None:
             raise refusal("History/line", f"{name} is empty: its first line gives the numbers of workers and pushes")

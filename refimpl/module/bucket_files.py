@@ -39,13 +39,11 @@ def write_buckets(prefix: str, symbols: Mapping[int, Any], remove_amp_cast: bool
     nd.save(f"{prefix}.buckets", [nd.array([int(key) for key in symbols], dtype="int32")])
 
 
-def read_buckets(
-    prefix: str, epoch: int, compared: bool
-) -> tuple[dict[int, Any], dict[str, NDArray], dict[str, NDArray], ParamsFile]:
-    """Read (symbols by key, and what :func:`read_params` gives).
+def read_keys(prefix: str) -> list[int]:
+    """The keys that ``PREFIX.buckets`` lists; that of the default bucket is the first one.
 
     Raises:
-        MXNetError: a file is missing or damaged, or the list of keys is not one.
+        MXNetError: the file is missing or damaged, or is no list of keys.
     """
     file = f"{prefix}.buckets"
     found = nd.load(file)
@@ -54,6 +52,16 @@ def read_buckets(
         raise refusal(
             "Bucketing/key-file", f"{file} must hold one unnamed int32 array of bucket keys, it holds {found!r}"
         )
-    keys = keys.asnumpy().tolist()
-    symbols = {key: sym.load(f"{prefix}-{key}-symbol.json") for key in keys}
+    return list(keys.asnumpy().tolist())
+
+
+def read_buckets(
+    prefix: str, epoch: int, compared: bool
+) -> tuple[dict[int, Any], dict[str, NDArray], dict[str, NDArray], ParamsFile]:
+    """Read (symbols by key, and what :func:`read_params` gives).
+
+    Raises:
+        MXNetError: a file is missing or damaged, or the list of keys is not one.
+    """
+    symbols = {key: sym.load(f"{prefix}-{key}-symbol.json") for key in read_keys(prefix)}
     return symbols, *read_params(prefix, epoch, compared)

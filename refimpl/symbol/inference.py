@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import MXNetError, decides, dtype_of, refusal
+from ..base import MXNetError, decides, dtype_of, printable, refusal
 from ..kernels.foundation import UNKNOWN, Op, Shape, agree
 from ..kernels.foundation import known as shapes_known
 from ..kernels.foundation.params import parse
@@ -75,7 +75,7 @@ def _explained(node: Node, error: MXNetError, ins: list, outs: list) -> MXNetErr
         for entry, value in zip(node.inputs, ins, strict=True)
     )
     message = f"Error in operator {node.name}: {error} Operator: {node.kind}. Inputs: {given}. Outputs: {outs}."
-    explained = MXNetError(message)
+    explained = MXNetError(printable(message))
     explained.clause = error.clause
     return explained
 

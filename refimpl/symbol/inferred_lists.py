@@ -6,7 +6,9 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..base import integer_types, refusal
+import numpy as np
+
+from ..base import integer_types, printable, refusal
 from ..kernels.foundation import known
 from . import inference
 from .ir import Entry, Node, post_order, variables
@@ -54,7 +56,7 @@ def _shown_shapes(lists: Sequence[list], arguments: Sequence[Node], partial: boo
     ]
     warnings.warn(
         "Cannot decide shape for the following arguments (0s in shape means unknown dimensions)."
-        f" Consider providing them as input:\n\t{chr(10).join(unknown)}", stacklevel=4,
+        f" Consider providing them as input:\n\t{printable(chr(10).join(unknown))}", stacklevel=4,
     )
     return (None, None, None)
 
@@ -109,4 +111,15 @@ def known_shapes(entries: Sequence[Entry], given: Mapping[str, Sequence[int]]) -
     return _shown_shapes(lists, (), partial=True)  # type: ignore[return-value]  # three lists, as it is partial
 
 
-__all__ = ["KINDS", "inferred", "known_shapes"]
+def known_types(entries: Sequence[Entry]) -> dict[str, np.dtype]:
+    """The types of all variables, by name, where nobody gives any: by ``__dtype__`` and the operators, else float32.
+
+    Raises:
+        MXNetError: they contradict each other.
+    """
+    order = post_order(entries)
+    found = inference.types(order, {}, np.dtype(np.float32))
+    return {node.name: found[id(node), 0] for node in order if node.is_variable}
+
+
+__all__ = ["KINDS", "inferred", "known_shapes", "known_types"]

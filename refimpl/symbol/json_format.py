@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..base import MXNetError, decides, refusal
+from ..base import MXNetError, decides, printable, refusal
 from ..files.mistaken import what_it_is
 from ..kernels.foundation import collector_pause
 from ..kernels.foundation.params import Shape, field_types
@@ -295,7 +295,7 @@ class _Graph:
                 text = f"{text[: _LONG_MESSAGE // 2]} ... {text[-_LONG_MESSAGE // 2 :]}"
             if not text.startswith("Failed to load symbol"):
                 text = f"Failed to load symbol from {self.source}: {row}: {text}"
-            error.args = (text,)
+            error.args = (printable(text),)
             raise
         except (RecursionError, MemoryError, OverflowError) as error:  # from a value such as "(((((..."
             raise self.fail(f"{row}: an attribute cannot be read ({type(error).__name__})") from None

@@ -78,12 +78,16 @@ def test_the_same_seed_gives_the_same_file() -> None:
     assert a != c
 
 
+@pytest.mark.clause("Cli/input-types")
 @pytest.mark.parametrize("dtype", ["float64", "float16"])
-def test_dtype(dtype: str) -> None:
+def test_dtype(dtype: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([*QUICK, "--dtype", dtype]) == 0
     saved = mx.nd.load("mlp-digits-0001.params")
     assert {np.dtype(array.dtype).name for array in saved.values()} == {dtype}
     assert cli.run(["score", "mlp-digits", "1"]) == 0
+    capsys.readouterr()
+    assert cli.run(["predict", "mlp-digits", "1", "--shape", "data=2,1,8,8", "--output", "fc1"]) == 0
+    assert capsys.readouterr().out.startswith(f"fc1_output: {dtype} (2, 128), from")
 
 
 def test_mnist_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -323,16 +323,6 @@ def test_without_pillow(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     assert "pip install" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float64"])
-def test_inputs_have_the_type_of_the_parameters(capsys: pytest.CaptureFixture[str], dtype: str) -> None:
-    net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=2, no_bias=True, name="z")
-    net = mx.sym.BatchNorm(net, name="a")
-    gamma = {name: mx.nd.ones(2, dtype="float32" if dtype == "float16" else dtype) for name in ("a_gamma", "a_beta")}
-    states = {"a_moving_mean": mx.nd.zeros(2), "a_moving_var": mx.nd.ones(2)}
-    mx.model.save_checkpoint("typed", 1, net, {**gamma, "z_weight": mx.nd.ones((2, 3), dtype=dtype)}, states)
-    assert said(capsys, "predict", "typed", "1", "--shape", "data=2,3")[0].startswith(f"a_output: {dtype} (2, 2), from")
-
-
 def write_sequences(second: bool = False) -> None:
     """A network of sequences: its loss reads its labels in one row; ``second`` adds an output that reads them too."""
     label = mx.sym.Variable("softmax_label")

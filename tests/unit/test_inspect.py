@@ -50,8 +50,8 @@ def test_what_is_said_of_a_checkpoint(inspect: Any) -> None:
     code, found = inspect("mxnet", "--shape", "data=4,1,8,8")
     assert code == 0
     assert list(found) == [
-        "version", "prefix", "epoch", "epochs", "mxnet", "np_shape", "symbol", "params", "states", "inputs", "outputs",
-        "layers", "parameters", "auxiliary", "problems", "quirks", "deviations",
+        "version", "prefix", "epoch", "epochs", "bucket", "buckets", "mxnet", "np_shape", "symbol", "params", "states",
+        "inputs", "outputs", "layers", "parameters", "auxiliary", "problems", "notes", "quirks", "deviations",
     ]
     assert (found["version"], found["prefix"], found["epoch"], found["epochs"]) == (1, "mxnet", 3, [3])
     assert (found["mxnet"], found["np_shape"], found["problems"]) == ("1.9.1", False, [])
@@ -295,7 +295,8 @@ def test_labels_of_sequences_have_the_shape_of_their_data() -> None:
 
 @pytest.mark.clause("Explain/checkpoint")
 def test_states_of_recurrent_layers_are_cut_along_their_second_axis() -> None:
-    found = sources._described({"data": (4, 9), "lstm_state": (1, 4, 5), "more": (4, 2)})
+    shapes = {"data": (4, 9), "lstm_state": (1, 4, 5), "more": (4, 2)}
+    found = sources._described(shapes, dict.fromkeys(shapes, "float32"))
     assert [(d.name, d.shape, d.layout) for d in found] == [
         ("data", (4, 9), "NCHW"), ("lstm_state", (1, 4, 5), "TNC"), ("more", (4, 2), "NCHW"),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ...base import MXNetError, decides
@@ -11,8 +12,8 @@ from ...util import np_shape
 from ..errors import refuse
 from ..options import checkpoint_epochs
 from ..porting import touches
-from . import files, graph
-from .files import Arrays, Data, Problem
+from . import buckets, files, graph, likely
+from .files import Arrays, Content, Data, Problem
 from .graph import Graph, Variables
 
 VERSION = 1
@@ -20,36 +21,48 @@ VERSION = 1
 
 
 @decides("Inspect/looks-only", "Inspect/json")
-def inspected(prefix: str, epoch: int | None, given: Mapping[str, Sequence[int]]) -> Data:
+def inspected(
+    prefix: str, epoch: int | None, given: Mapping[str, Sequence[int]], bucket: int | None = None
+) -> Data:
     """Read a checkpoint's files, and say what they are.
 
     Args:
         prefix: of the checkpoint.
         epoch: of its parameters; None where there are none.
         given: shapes of inputs by name.
+        bucket: the key of the network that is told, where a BucketingModule wrote the checkpoint; default: the first.
 
     Raises:
         CommandError: ``given`` names no input, or contradicts the graph.
     """
     here = checkpoint_epochs(prefix)
     number = "NNNN" if epoch is None else f"{epoch:04d}"
-    symbol = files.opened(f"{prefix}-symbol.json")
+    listed = buckets.listed(prefix)
+    if bucket is None and listed.keys and not Path(f"{prefix}-symbol.json").is_file():
+        bucket = listed.keys[0]
+    symbol = files.opened(f"{prefix}-symbol.json" if bucket is None else f"{prefix}-{bucket}-symbol.json")
     params = files.opened(f"{prefix}-{number}.params")
     states = files.opened(f"{prefix}-{number}.states")
-    problems = [content.problem for content in (symbol, params) if content.problem is not None]
+    problems = [*listed.problems, *(content.problem for content in (symbol, params) if content.problem is not None)]
     if states.problem is not None and states.problem.kind != "missing-file":  # few checkpoints have one
         problems.append(states.problem)
     net, told = graph.graph(symbol)
     problems += told
-    arrays = files.arrays(params)
+    arrays = _arrays(params)
     problems += arrays.problems
+    shared, told = buckets.variables(prefix, net.variables, [key for key in listed.keys if key != bucket])
+    problems += told
+    nodes = graph.post_order(net.heads) if net.heads is not None else []
     sized, told = _sized(net, arrays, given)
     problems += told
     inputs: list[str] = []
     if net.variables is not None:
         inputs = [name for name in net.variables.arguments if _is_input(name, net.variables, arrays, given)]
-        if arrays.read:
-            problems += _compared(net.variables, arrays, given, params.file, sized["variables"])
+        if arrays.read and not any(one.kind == "gluon-parameters" for one in arrays.problems):
+            compared = list(_compared(shared or net.variables, arrays, given, params.file, sized["variables"]))
+            held_here = len(arrays.arguments) + len(arrays.auxiliary)
+            problems += likely.likely(compared, nodes, params.file, prefix, epoch, held_here)
+    problems += likely.variances(nodes, arrays)
     held, told = files.states(states, params)
     problems += told
     touched = touches.of_operators(net.operators or {})
@@ -58,6 +71,8 @@ def inspected(prefix: str, epoch: int | None, given: Mapping[str, Sequence[int]]
         "prefix": prefix,
         "epoch": epoch,
         "epochs": here,
+        "bucket": bucket,
+        "buckets": listed.keys,
         "mxnet": graph.written_by(net.version),
         "np_shape": net.np_shape or arrays.np_shape,
         "symbol": symbol.told(),
@@ -69,9 +84,20 @@ def inspected(prefix: str, epoch: int | None, given: Mapping[str, Sequence[int]]
         "parameters": [files.described(name, array) for name, array in arrays.arguments.items()],
         "auxiliary": [files.described(name, array) for name, array in arrays.auxiliary.items()],
         "problems": [problem._asdict() for problem in problems],
+        "notes": [note._asdict() for note in likely.gammas(nodes, arrays.arguments)],
         "quirks": touched["quirks"],
         "deviations": touched["deviations"],
     }
+
+
+def _arrays(params: Content) -> Arrays:
+    """The arrays of a params file; of gluon's they have their names and one problem."""
+    arrays = files.arrays(params)
+    names = [problem.about for problem in arrays.problems if problem.kind == "unknown-name"]
+    problem = None if arrays.arguments or arrays.auxiliary else likely.of_gluon(names, params.file)
+    if problem is None:
+        return arrays
+    return arrays._replace(problems=[problem, *(p for p in arrays.problems if p.kind != "unknown-name")])
 
 
 def _sized(net: Graph, arrays: Arrays, given: Mapping[str, Sequence[int]]) -> tuple[Data, list[Problem]]:

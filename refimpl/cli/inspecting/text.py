@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...base import decides
+from ...base import decides, printable
 from .files import Data
 from .graph import spelled_shape
 
@@ -32,9 +32,7 @@ def _printable(found: Any) -> Any:
         return {key: _printable(value) for key, value in found.items()}
     if isinstance(found, (list, tuple)):
         return [_printable(value) for value in found]
-    if not isinstance(found, str) or found.isprintable():
-        return found
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in found)
+    return printable(found) if isinstance(found, str) else found
 
 
 def _lines(found: Data, whole: bool) -> Iterator[str]:
@@ -55,6 +53,8 @@ def _lines(found: Data, whole: bool) -> Iterator[str]:
     yield f"damaged or missing: {len(problems) or 'nothing'}"
     for problem in problems:
         yield from _wrapped(f"{problem['kind']}: {problem['message']}")
+    for note in found["notes"]:
+        yield from _wrapped(f"note, {note['kind']}: {note['message']}", "")
     yield from _touched(found, whole)
 
 
@@ -63,6 +63,9 @@ def _head(found: Data) -> Iterator[str]:
     yield from _wrapped(f"checkpoint {found['prefix']}, {which}", "")
     if found["epochs"]:
         yield from _wrapped(f"epochs that are there: {', '.join(map(str, found['epochs']))}", "")
+    if found["buckets"]:
+        keys = ", ".join(map(str, found["buckets"]))
+        yield from _wrapped(f"buckets: {keys}; this is bucket {found['bucket']}, --bucket shows another", "")
     if found["mxnet"] is not None:
         scope = ", under np_shape" if found["np_shape"] else ""
         yield from _wrapped(f"written by MXNet {found['mxnet']}{scope}", "")

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...base import decides
 from ...kvstore import simulate
+from ..errors import say
 from . import python_2
 from .gpus import on_the_processor
 from .imports import OWN, Finder, answering
@@ -84,7 +85,7 @@ def _hint(error: BaseException) -> str | None:
 
 @decides("run/python-2")
 def _python_2(error: SyntaxError) -> int:
-    print(f"refimpl: {python_2.explanation(error)}", file=sys.stderr)
+    say(f"refimpl: {python_2.explanation(error)}", file=sys.stderr)
     return PYTHON_2
 
 
@@ -113,7 +114,7 @@ def _run(program: Callable[[], object], file: str) -> int:
         sys.excepthook(type(error), error.with_traceback(_from_script(error.__traceback__, file)), error.__traceback__)
         hint = _hint(error)
         if hint:
-            print(hint, file=sys.stderr)
+            say(hint, file=sys.stderr)
         return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     return 0
 
@@ -170,5 +171,5 @@ def run(
         left = _run(program, code.co_filename)
         sys.stdout.flush()
         for line in _report(finder, gpus, names):
-            print(line, file=sys.stderr)
+            say(line, file=sys.stderr)
     return left

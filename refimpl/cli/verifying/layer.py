@@ -103,4 +103,9 @@ def _outputs(node: Node, arrays: Sequence[np.ndarray], kind: np.dtype) -> list[n
     return [value.astype(DOUBLE) if value.dtype.kind == "f" else value for value in found]
 
 
-__all__ = ["DOUBLE", "SINGLE", "Layer", "bound_layer"]
+def wide(value: np.ndarray) -> np.ndarray:
+    """Real numbers in double precision; whole ones stay what they are."""
+    return value.astype(DOUBLE) if value.dtype.kind == "f" else value
+
+
+__all__ = ["DOUBLE", "SINGLE", "Layer", "bound_layer", "wide"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..errors import refuse
 from ..feeding import read_npz
 from ..loaded import ZEROS, Network, Shapes
 from .allowed import UNITS
-from .layer import DOUBLE, Layer
+from .layer import DOUBLE, Layer, wide
 
 
 class Reference(NamedTuple):
@@ -52,11 +52,19 @@ def of_npz(network: Network, name: str) -> Reference:
             "Verify/reference",
             f"{name} has no output of a layer, but {_some(rest)}; {network.prefix} has {_some(once)}",
         )
-    others = [key for key, value in outputs.items() if value.dtype.kind != "f" and key in once]
-    if others:
-        outputs |= {key: outputs[key].astype(DOUBLE) for key in others}
+    kinds = dict(zip(internals.list_outputs(), internals.infer_type_partial(**network.types)[1], strict=True))
+    outputs |= {key: _typed(outputs[key], kinds[key]) for key in once if key in outputs}
     network.shapes({key: value.shape for key, value in inputs.items()})
     return Reference(inputs, outputs, None)
+
+
+def _typed(value: np.ndarray, kind: Any) -> np.ndarray:
+    """Whole numbers in the type that the network has there; a reference may hold them in another one."""
+    if kind is None or np.dtype(kind).kind == "f":
+        return value if value.dtype.kind == "f" else value.astype(DOUBLE)
+    with np.errstate(invalid="ignore"):
+        whole = value.astype(kind)
+    return whole if np.array_equal(whole, value) else value
 
 
 def _some(names: Mapping[str, object] | list[str]) -> str:
@@ -82,8 +90,7 @@ def of_checkpoint(network: Network, other: Network, given: Shapes) -> Reference:
     shapes = other.shapes(given)
     inputs = _drawn(network, given)
     values: dict[str, np.ndarray] = {name: np.zeros(shape) for name, shape in shapes.items()}
-    for held in (other.arguments, other.auxiliary):
-        values |= {name: value.asnumpy().astype(DOUBLE) for name, value in held.items()}
+    values |= {name: wide(value) for name, value in other.held().items()}
     values |= inputs
     made: dict[tuple[int, int], np.ndarray] = {}
     outputs: dict[str, np.ndarray] = {}

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ...base import printable
 from ...rules import rules
 from .finding import Data
 
@@ -62,8 +63,7 @@ def _some(names: list[str]) -> str:
 
 
 def _wrapped(text: Any, indent: str = "  ") -> list[str]:
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
-    return textwrap.wrap(shown, _WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
+    return textwrap.wrap(printable(str(text)), _WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
 
 
 __all__ = ["lines"]

@@ -11,9 +11,9 @@ import numpy as np
 from ...base import MXNetError, decides
 from ...symbol.inference import key_of
 from ...symbol.ir import Node
-from ..loaded import ZEROS, Network
+from ..loaded import Network
 from .allowed import UNITS, allowed, tracked
-from .layer import DOUBLE, SINGLE, Layer
+from .layer import DOUBLE, SINGLE, Layer, wide
 
 DRAFTS = 3  # computations with the errors of single precision, where a layer is not known
 _FACTOR = 32  # such errors that stand for those of another implementation
@@ -96,9 +96,8 @@ class Walk:
         self.order = network.net.order()
         shapes = network.shapes({name: value.shape for name, value in inputs.items()})
         given: dict[str, np.ndarray] = {name: np.zeros(shape) for name, shape in shapes.items()}
-        given |= {name: _wide(value) for name, value in inputs.items()}
-        for held in (network.arguments, network.auxiliary):
-            given |= {name: _wide(value.asnumpy()) for name, value in held.items() if name not in inputs}
+        given |= {name: wide(value) for name, value in inputs.items()}
+        given |= {name: wide(value) for name, value in network.held().items() if name not in inputs}
         self.given = given
         self._values: dict[Any, _Value] = {}
         self._layers: dict[int, tuple[Layer, list[Any]]] = {}  # with the computed outputs that they read
@@ -115,15 +114,11 @@ class Walk:
 
     def _known_units(self) -> dict[Any, float]:
         internals = self.network.net.get_internals()
-        kinds = internals.infer_type_partial(**{**self.network.types(), **self._inputs_types()})[1]
+        kinds = internals.infer_type_partial(**self.network.types)[1]
         return {
             key_of(entry): UNITS.get(np.dtype(kind).name, UNITS["float32"])
             for entry, kind in zip(internals.entries, kinds, strict=True) if kind is not None
         }
-
-    def _inputs_types(self) -> dict[str, Any]:
-        names = [name for name in self.network.inputs if not ZEROS.search(name)]
-        return dict.fromkeys(names, self.network.dtype)
 
     def _last_readers(self) -> dict[int, int]:
         """The last layer that reads what a layer makes."""
@@ -179,7 +174,7 @@ class Walk:
             if known is None:
                 yield Compared(node, index, name, "absent" if outputs is not None else "skipped"), None
                 continue
-            target = _wide(known)
+            target = wide(known)
             if outputs is None:
                 yield Compared(node, index, name, "skipped"), None
             elif target.shape != outputs[index].shape:
@@ -273,10 +268,6 @@ class Walk:
 
     def _unit_of(self, node: Node, index: int) -> float:
         return self._unit or self._units.get((id(node), index), UNITS["float32"])
-
-
-def _wide(value: np.ndarray) -> np.ndarray:
-    return value.astype(DOUBLE) if value.dtype.kind == "f" else value
 
 
 def _draws(node: Node) -> bool:
