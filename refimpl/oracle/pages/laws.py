@@ -32,7 +32,7 @@ def same(left: Results, right: Results, why: object) -> None:
     for index, (a, b) in enumerate(zip(left, right, strict=True)):
         if a is None or b is None:
             assert a is b, f"{why}: result {index}"
-        else:
+        elif a.dtype != b.dtype or a.shape != b.shape or a.tobytes() != b.tobytes():  # quicker than NumPy's assertion
             np.testing.assert_array_equal(a, b, f"{why}: result {index}", strict=True)
 
 
