@@ -194,9 +194,10 @@ def register(op: Op) -> Op:
 
 def _page(op: Op) -> str:
     """The file whose text an operator's is, or else that of its forward."""
-    for module in list(sys.modules.values()):
-        if op.doc and getattr(module, "__doc__", None) == op.doc:
-            return str(getattr(module, "__file__", module.__name__))
+    pages = __package__.rpartition(".")[0]
+    for name, module in list(sys.modules.items()):
+        if op.doc and name.startswith(pages) and module.__doc__ == op.doc:
+            return str(module.__file__)
     return str(op.forward.__code__.co_filename)
 
 

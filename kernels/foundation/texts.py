@@ -87,7 +87,7 @@ class _ForCuda(ast.NodeTransformer):
 
 
 def _require_name(function: FunctionType, module: Any, use: dis.Instruction) -> None:
-    """Refuse ``math.tahn`` with its line, before Numba types it for a minute."""
+    """Refuse ``math.sine`` with its line, before Numba types it for a minute."""
     if isinstance(module, ModuleType) and module is not cuda and not hasattr(module, use.argval):
         line = max(line for offset, line in dis.findlinestarts(function.__code__) if line and offset <= use.offset)
         near = difflib.get_close_matches(use.argval, dir(module), 1)

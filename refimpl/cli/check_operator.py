@@ -126,7 +126,7 @@ def _added_to(page: Path) -> Iterator[tuple[int, str]]:
 
 def _line_of(error: BaseException, page: Path) -> str:
     """``PAGE:LINE: `` of the innermost line of the page; empty where the error says it itself."""
-    if str(page) in str(error):
+    if f"{page.name}:" in str(error):
         return ""
     lines = [
         frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).resolve() == page
