@@ -9,6 +9,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -83,14 +84,19 @@ def _examples(op: Op) -> str:
     return "".join(said).strip() if result.failed else ""
 
 
+def _each(law: laws.Law, op: Op) -> None:
+    for seed in range(DRAWS):
+        law(op, SeededDraw(seed))
+
+
 def _checks(op: Op) -> Iterator[tuple[str, Callable[[], None]]]:
     for law in laws.LAWS:
-        yield law.__name__, lambda law=law: [law(op, SeededDraw(seed)) for seed in range(DRAWS)]  # type: ignore[misc]
+        yield law.__name__, partial(_each, law, op)
     if op.mutates:
-        yield "changes_states", lambda: laws.changes_states(op, [SeededDraw(seed) for seed in range(2 * DRAWS)])
+        yield "changes_states", partial(laws.changes_states, op, [SeededDraw(seed) for seed in range(2 * DRAWS)])
     for clause in op.refusals:
-        yield f"refuses {clause}", lambda clause=clause: laws.refuses(op, clause)  # type: ignore[misc]
-    yield "accepts", lambda: [laws.accepts(op, SeededDraw(seed)) for seed in range(DRAWS)]  # type: ignore[misc]
+        yield f"refuses {clause}", partial(laws.refuses, op, clause)
+    yield "accepts", partial(_each, laws.accepts, op)
 
 
 def _explained(op: Op, check: str, page: Path, error: AssertionError) -> str:
