@@ -39,6 +39,18 @@ def pytest_collection():
         gc.enable()
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item):
+    """Hypothesis's plugin gives a parametrized test settings made from those of its last case: hundreds in a chain."""
+    function = getattr(item, "obj", None)
+    settings_of_all_cases = getattr(function, "_hypothesis_internal_use_settings", None)
+    try:
+        return (yield)
+    finally:
+        if settings_of_all_cases is not None:
+            function._hypothesis_internal_use_settings = settings_of_all_cases
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Whoever asks for the tests of a GPU is told where there is none."""
     if config.option.markexpr == "gpu" and not num_gpus():

@@ -6,6 +6,7 @@ inference, the gradient pass, documentation, the clause table, and the tests' va
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
@@ -168,6 +169,7 @@ class Op:
         return [by_name.get(name) for name in self.all_inputs]
 
 
+_TAKES_ANY = 0x04  # of a function's code: it has *args
 REGISTRY: dict[str, Op] = {}
 """Every name and alias -> operator."""
 
@@ -177,10 +179,58 @@ def register(op: Op) -> Op:
     if not op.all_inputs and not op.variadic:
         require("contract/all-inputs", not callable(op.inputs), f"{op.name}: give all_inputs")
         object.__setattr__(op, "all_inputs", tuple(op.inputs))  # type: ignore[arg-type]  # a tuple here
+    for function, wanted, told in _expected_arguments(op):
+        _check_arguments(op, function, wanted, told)
     for name in (op.name, *op.aliases):
-        require("contract/unique-name", name not in REGISTRY, f"operator {name} is registered twice")
+        if name in REGISTRY:
+            other = REGISTRY[name]
+            raise refusal(
+                "contract/unique-name",
+                f"operator {name} is registered twice: by {_page(other)} as {other.name}, and by {_page(op)}",
+            )
         REGISTRY[name] = op
     return op
+
+
+def _page(op: Op) -> str:
+    """The file whose text an operator's is, or else that of its forward."""
+    pages = __package__.rpartition(".")[0]
+    for name, module in list(sys.modules.items()):
+        if op.doc and name.startswith(pages) and module.__doc__ == op.doc:
+            return str(module.__file__)
+    return str(op.forward.__code__.co_filename)
+
+
+def _expected_arguments(op: Op) -> list[tuple[Any, int, str]]:
+    """Functions of a page whose number of arguments its declarations fix: function, number, the arguments in words."""
+    found = [(op.infer, 3, "p, ins, outs"), (op.infer_type, 3, "p, ins, outs")]
+    outputs = None if callable(op.outputs) else len(op.outputs)
+    inputs = 1 if op.variadic else len(op.all_inputs)
+    if outputs is not None:
+        found.append((op.forward, 1 + inputs + outputs, f"p, {inputs} for inputs, {outputs} for outputs"))
+    if op.backward is not None and outputs is not None and op.visible is None and not callable(op.needs):
+        heads, needs = outputs - op.hidden, len(op.needs)
+        if not callable(op.loss) and not op.variadic:
+            heads = 0 if op.loss else heads
+            told = f"p, {heads} for heads, {needs} for needs={op.needs!r}, {inputs} for gradients"
+            found.append((op.backward, 1 + heads + needs + inputs, told))
+    return found
+
+
+def _check_arguments(op: Op, function: Any, wanted: int, told: str) -> None:
+    """Refuse a function of a page that cannot be called with ``wanted`` positional arguments."""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_flags & _TAKES_ANY:
+        return
+    bound = 1 if getattr(function, "__self__", None) is not None else 0
+    most = code.co_argcount - bound
+    least = most - len(getattr(function, "__defaults__", None) or ())
+    if not least <= wanted <= most:
+        raise refusal(
+            "contract/arguments",
+            f"{op.name}: {function.__name__} takes {most} arguments, it is called with {wanted} ({told}):"
+            f" {code.co_filename}:{code.co_firstlineno}",
+        )
 
 
 def get(name: str) -> Op:

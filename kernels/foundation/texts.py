@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import dis
 import importlib
 import inspect
 import textwrap
 from collections.abc import Callable
 from functools import cache
-from types import FunctionType
+from itertools import pairwise
+from types import FunctionType, ModuleType
 from typing import Any, get_type_hints
 
 import numba
@@ -21,6 +23,7 @@ from numba import njit
 from .devices import SIMULATED
 from .ieee import as_python
 from .later import cuda
+from .refusal import refusal
 from .rounding import times
 
 
@@ -83,6 +86,19 @@ class _ForCuda(ast.NodeTransformer):
         return node
 
 
+def _require_name(function: FunctionType, module: Any, use: dis.Instruction) -> None:
+    """Refuse ``math.sine`` with its line, before Numba types it for a minute."""
+    if isinstance(module, ModuleType) and module is not cuda and not hasattr(module, use.argval):
+        line = max(line for offset, line in dis.findlinestarts(function.__code__) if line and offset <= use.offset)
+        near = difflib.get_close_matches(use.argval, dir(module), 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise refusal(
+            "contract/known-function",
+            f"{function.__code__.co_filename}:{line}: the module {module.__name__} has no {use.argval}{hint}",
+            AttributeError,
+        )
+
+
 Target = str | Callable[[Any], Any]
 """Where a text runs: "cpu" and "gpu" as machine code, or as Python, by a function such as ``ieee.for_python``."""
 
@@ -90,7 +106,11 @@ Target = str | Callable[[Any], Any]
 def globals_for(function: FunctionType, device: Target) -> dict[str, Any]:
     """The function's globals, with every scalar formula replaced by its form for ``device``."""
     scope = dict(function.__globals__)
-    loaded = {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}
+    instructions = list(dis.get_instructions(function))
+    loaded = {i.argval for i in instructions if i.opname == "LOAD_GLOBAL"}
+    for first, second in pairwise(instructions):
+        if first.opname == "LOAD_GLOBAL" and second.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            _require_name(function, scope.get(first.argval), second)
     for name in loaded:
         value = scope.get(name)
         if getattr(value, "__scalar__", False):

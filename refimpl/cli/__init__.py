@@ -14,12 +14,14 @@ from ..base import decides
 from ..libinfo import __version__
 from .bench import bench
 from .check import check
+from .check_operator import check_operator
 from .errors import CommandError, one_line
 from .examples import examples
 from .explain import explain
 from .inspect import inspect
 from .lab import lab
 from .launch import launch
+from .new_operator import new_operator
 from .ops import ops
 from .oracle import oracle
 from .plot import plot
@@ -55,7 +57,9 @@ def options(
     """MXNet's training stack as an executable specification."""
 
 
-for command in (train, score, inspect, predict, verify, warm, ops, rule, plot, explain, check, bench):
+for command in (
+    train, score, inspect, predict, verify, warm, ops, rule, plot, explain, check, bench, new_operator, check_operator,
+):
     app.command()(command)
 # flags behind the script's name are the script's
 app.add_typer(oracle, name="oracle")

@@ -12,20 +12,16 @@ from numba import cuda
 
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import Op
-from refimpl.kernels.foundation.loop import SIMULATED
+from refimpl.kernels.foundation.loop import SIMULATED, python_loops
 from refimpl.oracle.pages import laws
 from refimpl.oracle.pages.draws import SeededDraw
 from refimpl.oracle.strategies import HypothesisDraw
 
-OPERATORS = [op.name for op in distinct() if op.cases is not None]
+# Also those without cases, which every law refuses; but the bodies of Custom and of the loops are the user's.
+OPERATORS = [op.name for op in distinct() if type(op) is Op]
 each_operator = pytest.mark.parametrize("name", OPERATORS)
 calls = given(data=st.data())
 REFUSALS = [(op.name, clause) for op in distinct() for clause in op.refusals]
-
-
-def test_every_page_draws_valid_calls() -> None:
-    # the bodies of Custom and of the loops are the user's, so no page can draw them
-    assert [op.name for op in distinct() if op.cases is None and type(op) is Op] == []
 
 
 @pytest.mark.clause("contract/fills")
@@ -77,6 +73,12 @@ def test_infers_fixed_point(name: str, data: st.DataObject) -> None:
 @calls
 def test_infers_from_parts(name: str, data: st.DataObject) -> None:
     laws.infers_from_parts(get(name), HypothesisDraw(data.draw))
+
+
+@each_operator
+def test_gradient_is_slope_of_a_small_case(name: str) -> None:
+    with python_loops():  # a few elements, so nothing is compiled in float64
+        laws.gradient_is_slope(get(name), SeededDraw(11))  # with this seed no gradient is 0 by chance
 
 
 @pytest.mark.heavy

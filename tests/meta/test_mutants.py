@@ -54,6 +54,12 @@ def test_the_law_says_how_a_gradient_that_is_no_slope_is_declared() -> None:
     laws.gradient_is_slope(replace(scaled, differentiable=False), SeededDraw(0))
 
 
+@pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
+def test_a_page_without_cases_keeps_no_law(law: laws.Law) -> None:
+    with pytest.raises(AssertionError, match="draws no valid call"):
+        law(replace(get("sqrt"), cases=None), SeededDraw(0))
+
+
 def test_a_refusal_that_is_gone_is_noticed() -> None:
     op = get("FullyConnected")
     lenient = replace(op, infer=lambda p, ins, outs: (ins, [(1, p.num_hidden)]))

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
+
+import pytest
+
+from spec import release
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -56,3 +67,45 @@ def test_a_checkout_without_links_is_found(tmp_path: Path) -> None:
     code = "import refimpl.kernels.dot as dot; print(dot.__file__)"
     found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert Path(found.stdout.strip()).resolve() == (tmp_path / "kernels" / "dot.py").resolve()
+
+
+DISTRIBUTIONS = {
+    "PIL": "pillow", "cv2": "", "mxnet": "", "jax": "", "torch": "", "onnx": "", "onnxruntime": "", "scipy": "",
+}
+"""Imported names of other distributions; an empty one is somebody else's library, which no extra of ours brings."""
+
+
+def test_every_imported_package_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    declared = {re.match(r"[\w-]+", line)[0].replace("-", "_") for line in lines}
+    sources = [*(ROOT / "kernels").rglob("*.py"), *(ROOT / "refimpl").rglob("*.py")]
+    pattern = re.compile(r"^ *(?:from (\w+)[\w.]* import|import (\w+)) ?", re.MULTILINE)
+    found = chain(*(pattern.findall(file.read_text(encoding="utf-8")) for file in sources))
+    needed = {left or right for left, right in found}
+    needed -= {"refimpl", "programs", *sys.stdlib_module_names}
+    assert {"numba", "llvmlite", "numpy"} <= needed
+    assert sorted(name for name in needed if DISTRIBUTIONS.get(name, name) not in {"", *declared}) == []
+
+
+def test_what_a_release_says_of_itself() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["license"] == "Apache-2.0"
+    assert project["authors"]
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    tested = set(re.findall(r'python: "(3\.\d+)"', workflow))
+    said = {line.rpartition(" ")[2] for line in project["classifiers"] if re.search(r":: 3\.\d+$", line)}
+    assert said - {"3.12"} == tested  # every lane runs with 3.12
+    assert set(release.versions(ROOT).values()) == {project["version"]}
+
+
+def test_a_tag_of_another_version_is_not_released() -> None:
+    assert len([line for line in release.problems(ROOT, "v999.0.0") if "the tag says 999.0.0" in line]) == 4
+
+
+def test_python_runs_the_package(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(sys, "argv", ["refimpl", "--version"])
+    with pytest.raises(SystemExit) as ended:  # as python -m refimpl
+        runpy.run_module("refimpl", run_name="__main__")
+    assert ended.value.code == 0
+    assert re.fullmatch(r"refimpl \d+\.\d+\.\d+\S*\n", capsys.readouterr().out)

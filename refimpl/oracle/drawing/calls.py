@@ -46,7 +46,7 @@ def drawn_call(op: Op, draw: Draw, dtype: Any = "float32", *, corners: bool = Fa
     Raises:
         MXNetError: the operator does not take ``dtype``, or refuses its own case.
     """
-    assert op.cases is not None, f"{op.name} says of no call that it is valid: give cases"
+    assert op.cases is not None, f"{op.name}: its page draws no valid call; give cases=lambda draw: Case(...)"
     case: Case = op.cases(draw)
     params = dict(case.params)
     flags = [name for name in flags_of(op) if name not in params] if corners else []

@@ -33,7 +33,7 @@ def same(left: Results, right: Results, why: object) -> None:
     for index, (a, b) in enumerate(zip(left, right, strict=True)):
         if a is None or b is None:
             assert a is b, f"{why}: result {index}"
-        else:
+        elif a.dtype != b.dtype or a.shape != b.shape or a.tobytes() != b.tobytes():  # quicker than NumPy's assertion
             np.testing.assert_array_equal(a, b, f"{why}: result {index}", strict=True)
             negative = [np.signbit(r) & (r == 0) for r in (a, b) if r.dtype.kind == "f"]
             np.testing.assert_array_equal(negative[:1], negative[1:], f"{why}: zeros below 0 in result {index}")

@@ -1,0 +1,5 @@
+"""``python -m refimpl``: the command line, where the script ``refimpl`` is not on the path."""
+
+from .cli import main
+
+main()
