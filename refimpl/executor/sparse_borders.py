@@ -171,6 +171,8 @@ class Borders(NoBorders):
         _fill(outer, [*self.inside.arguments, *self.inside.auxiliary])
         # copies, since a step may run when the caller has put other values into the array
         self._copies = {key: ordered(array).detach() for key, array in self._read.items()}
+        for array in self._copies.values():
+            array.wait_to_read()  # a step inside the engine does not wait
 
     def after_forward(self) -> None:
         """Fill sparse outputs, and states that an operator may have changed."""
