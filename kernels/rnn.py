@@ -69,6 +69,9 @@
 [rnn_param_concat/join] the inputs one after another along axis dim, as Concat lays them.
     >>> run("_rnn_param_concat", [1, 2], [3], dim=0)
     [1.0, 2.0, 3.0]
+
+[rnn_param_concat/two-unknown] two inputs whose side along dim is unknown share evenly what the output leaves for them:
+    the weights of both directions towards data of unknown width. What is odd is refused.
 """
 
 from dataclasses import replace
@@ -78,6 +81,7 @@ import numpy as np
 
 from .activation import MAP
 from .concat import Params as ConcatParams
+from .concat import infer as infer_concat
 from .dropout import CHOOSE, MULTIPLY
 from .foundation import UNKNOWN, AtLeast, AtMost, Case, Op, get, merge, register, require, same_type, scratch, told
 from .foundation.loops import COPY, FILL
@@ -298,6 +302,22 @@ register(Op(
 ))
 
 
+def infer_joined(p, ins, outs):
+    shapes, (out,) = infer_concat(p, ins, outs)
+    if out is None or out[p.dim] == UNKNOWN:
+        return shapes, [out]
+    sides = [shape[p.dim] for shape in shapes]
+    if sides.count(UNKNOWN) == 2:
+        left = out[p.dim] - sum(side for side in sides if told(side))
+        require(
+            "rnn_param_concat/two-unknown", left >= 0 and left % 2 == 0,
+            f"sides {sides} along axis {p.dim} leave {left} of {out[p.dim]} for two inputs of equal size",
+        )
+        axis = p.dim % len(out)
+        shapes = [(*s[:axis], left // 2 if s[axis] == UNKNOWN else s[axis], *s[axis + 1 :]) for s in shapes]
+    return shapes, [out]
+
+
 def cases_joined(draw):
     side, dim = draw.integer(1, 3), draw.choice((0, 1))
     shapes = [(draw.integer(1, 4),) if dim == 0 else (side, draw.integer(1, 4)) for _ in range(draw.integer(1, 3))]
@@ -305,5 +325,6 @@ def cases_joined(draw):
 
 
 register(replace(
-    get("Concat"), name="_rnn_param_concat", doc=__doc__, params=ConcatParams, aliases=(), cases=cases_joined,
+    get("Concat"), name="_rnn_param_concat", doc=__doc__, params=ConcatParams, aliases=(), infer=infer_joined,
+    cases=cases_joined,
 ))

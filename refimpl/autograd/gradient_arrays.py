@@ -65,7 +65,7 @@ def _rows(place: Place, target: NDArray, graph: TapeGraph) -> storage.Rows:
     stypes = {number: "default" if p.origin is None else p.origin.stype for number, p in places.items()}
     shapes = {key: array.shape for key, array in made.items()}
     types = {key: array.dtype for key, array in made.items()}
-    seen = storage.GradientStorage(order, graph.heads, storage.values(order, stypes, shapes, types))
+    seen = storage.GradientStorage(order, graph.heads, storage.values(order, stypes, shapes, types).stypes)
 
     def value(entry: Entry) -> NDArray:
         origin = places[id(entry.node)].origin if entry.node.is_variable else None

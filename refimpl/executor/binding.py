@@ -257,7 +257,7 @@ def _resolve(
     ]
     if storage.is_dense(order, stypes):
         return specs[0], specs[1], ["default"] * len(arguments)
-    gradients = storage.GradientStorage(order, symbol.entries, storage.values(order, stypes, found, types))
+    gradients = storage.GradientStorage(order, symbol.entries, storage.values(order, stypes, found, types).stypes)
     return specs[0], specs[1], [gradients.stype((id(n), 0)) for n in arguments]
 
 

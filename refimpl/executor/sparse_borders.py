@@ -1,23 +1,28 @@
 """The border between sparse arrays that are bound to an executor and the dense memory that it works on.
 
-Inside an executor everything is dense. A sparse argument is a dense block that is filled before ``forward``; a sparse
-gradient or output is filled from a dense one afterwards. ``symbol/storage.py`` says which rows a gradient keeps.
+Inside an executor every value has dense memory. A sparse argument is a dense block that is filled before ``forward``;
+a sparse gradient or output is filled from a dense one afterwards. A step of forward for which ``mx.nd`` has a rule on
+sparse arrays runs by that rule, and fills its dense memory with the result. ``symbol/storage.py`` says which rules
+these are, and which rows a gradient keeps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..base import decides
 from ..ndarray import NDArray, zeros
+from ..ndarray.convert import ordered, tostype
 from ..ndarray.dispatch import report
 from ..ndarray.sparse import copy_into, put
-from ..symbol import Symbol, storage
+from ..op_registry.storage_rules import Rule
+from ..symbol import Symbol, devices, storage
 from ..symbol.graph import Graph
 from ..symbol.inference import Key, key_of
 from ..symbol.ir import Entry, variables
+from .steps import ForwardStep, ViewStep
 
 if TYPE_CHECKING:
     from .binding import Bound
@@ -49,6 +54,52 @@ class NoBorders:
 
     def after_backward(self) -> None:
         """Copy out what backward wrote."""
+
+
+class SparseStep(ForwardStep):
+    """Runs one node on sparse arrays, as ``mx.nd`` does.
+
+    ``made`` is the result of the last run in its own storage; at first it stores nothing.
+
+    Args:
+        step: the same step on dense memory.
+        rule: the line of the table for the storages of its inputs.
+        stype: the storage of its result.
+        value: gives what an input holds, in the input's own storage.
+    """
+
+    __slots__ = ("_is_view", "_rule", "_value", "made")
+
+    def __init__(self, step: ForwardStep, rule: Rule, stype: str, value: Callable[[Entry], NDArray]) -> None:
+        super().__init__(step.node, step.inputs, step.outputs, step.context, step.params)
+        self._rule, self._value, self._is_view = rule, value, isinstance(step, ViewStep)
+        (out,) = step.outputs
+        self.made = NDArray(out, step.context)
+        if stype != "default":
+            self.made = zeros(out.shape, step.context, out.dtype, stype=stype)
+
+    @property
+    def is_direct(self) -> bool:
+        """No: the rule needs arrays."""
+        return False
+
+    def run(self, is_train: bool) -> None:
+        """Compute the result, and fill the dense memory with it; states that changed too."""
+        del is_train
+        arrays = [self._value(entry) for entry in self.node.inputs]
+        if self._rule.updates:
+            made = arrays[0].copy()
+            self._rule.run(self.params, [made, *arrays[1:]], made)
+            for name, array, inner in zip(self.op.input_names(self.params), arrays, self.inputs, strict=True):
+                if name in self.op.mutates and array.is_sparse:
+                    inner.copy_from(tostype(array, "default")._data)
+        else:
+            made = self._rule.run(self.params, arrays)
+        if made.is_sparse:
+            self.made = made
+        if not self._is_view:
+            dense = tostype(made, "default") if made.is_sparse else made
+            self.outputs[0].copy_from(dense._data)
 
 
 @decides("Sparse/bind")
@@ -84,7 +135,7 @@ class Borders(NoBorders):
     def lasting(self, graph: Graph) -> set[int]:
         """The values that say which rows of a gradient are stored: ids that are computed, for example."""
         order = [node for node in graph.order() if node.is_variable or id(node) in graph.forward]
-        self._values = storage.values(order, self._stypes, graph.shapes, graph.types)
+        self._values, self._rules = storage.values(order, self._stypes, graph.shapes, graph.types)
         self._reading = storage.GradientStorage(order, graph.outputs, self._values)
         asked = [entry for node, *_ in self._gradients for entry in self._reading.asked((id(node), 0))]
         return {graph.values.of(entry) for entry in asked if not entry.node.is_variable}
@@ -92,6 +143,9 @@ class Borders(NoBorders):
     def enclose(self, program: Program) -> list[NDArray]:
         """Take the program; an output has the storage that inference gives it."""
         self._program = program
+        self._steps = self._on_sparse_arrays(program)
+        read = {key_of(entry) for step in self._steps.values() for entry in step.node.inputs}
+        self._read = {key: array for key, array in self._given.items() if array.is_sparse and key in read}
         stypes = [self._values[key_of(entry)] for entry in program.graph.outputs]
         self.outputs = [
             array if stype == "default" else zeros(array.shape, array.context, array.dtype, stype=stype)
@@ -99,16 +153,34 @@ class Borders(NoBorders):
         ]
         return self.outputs
 
+    def _on_sparse_arrays(self, program: Program) -> dict[int, SparseStep]:
+        """Let the steps that have a rule run by it; these steps by the id of their node."""
+        made = {}
+        for place, step in enumerate(program.forward_steps):
+            rule = self._rules.get(id(step.node)) if isinstance(step, ForwardStep) else None
+            if isinstance(step, ForwardStep) and rule is not None and not rule.dense:
+                stype = self._values[id(step.node), 0]
+                program.forward_steps[place] = made[id(step.node)] = SparseStep(step, rule, stype, self._stored)
+        return made
+
     # --- at run ----------------------------------------------------------------------------------
 
     def before_forward(self) -> None:
-        """Fill dense blocks from sparse arguments."""
+        """Fill dense blocks from sparse arguments, and copy those that steps read as they are."""
         outer = [*self.bound.arguments, *self.bound.auxiliary]
         _fill(outer, [*self.inside.arguments, *self.inside.auxiliary])
+        # copies, since a step may run when the caller has put other values into the array
+        self._copies = {key: ordered(array).detach() for key, array in self._read.items()}
+        for array in self._copies.values():
+            array.wait_to_read()  # a step inside the engine does not wait
 
     def after_forward(self) -> None:
         """Fill sparse outputs, and states that an operator may have changed."""
-        _fill(self._program.outputs, self.outputs)
+        program = self._program
+        for entry, inner, outer in zip(program.graph.outputs, program.outputs, self.outputs, strict=True):
+            if inner is not outer:
+                inner.wait_to_read()
+                copy_into(self._stored(entry), outer)
         _fill(self.inside.auxiliary, self.bound.auxiliary)
 
     def before_backward(self) -> None:
@@ -123,6 +195,19 @@ class Borders(NoBorders):
             rows = self._reading.rows((id(node), 0), self._value) if outer.stype == "row_sparse" else None
             put(inner, outer, rows if req == "write" else storage.joined(rows, outer))
 
+    def _stored(self, entry: Entry) -> NDArray:
+        """A value of the last forward in its own storage."""
+        key, node = key_of(entry), entry.node
+        if key in self._copies:
+            return self._copies[key]
+        if id(node) in self._steps:
+            return self._steps[id(node)].made
+        context = self._program.graph.contexts[id(node)]
+        if node.op is not None and node.op.name == devices.COPY:
+            return self._stored(node.inputs[0]).as_in_context(context)
+        dense = NDArray(self._program.buffers[key], context)
+        return dense if self._values[key] == "default" else tostype(dense, self._values[key])
+
     def _value(self, entry: Entry) -> NDArray:
         key = key_of(entry)
         return self._given[key] if key in self._given else NDArray(self._program.buffers[key], self._program.ctx)
@@ -132,7 +217,7 @@ def borders(symbol: Symbol, bound: Bound) -> NoBorders:
     """The borders of what is bound: none where nothing is sparse and no operator makes anything sparse."""
     arrays = [*bound.arguments, *bound.gradients, *bound.auxiliary]
     order = bound.order or symbol.order()
-    made = any(node.op is not None and node.op.name == "cast_storage" for node in order)
+    made = any(map(storage.makes_sparse, order))
     return Borders(symbol, bound) if made or any(a is not None and a.is_sparse for a in arrays) else NoBorders(bound)
 
 

@@ -38,7 +38,7 @@ def storages(symbol: Any, shapes: Mapping[str, Any], types: Mapping[str, Any]) -
     dtypes = inference.types(
         order, {name: dtype_of(dtype) for name, dtype in types.items()}, np.dtype(np.float32)
     )
-    gradients = storage.GradientStorage(order, symbol.entries, storage.values(order, variables, found, dtypes))
+    gradients = storage.GradientStorage(order, symbol.entries, storage.values(order, variables, found, dtypes).stypes)
     return Storages(
         _sparse({node.name: variables[id(node)] for node in (*arguments, *auxiliary)}),
         _sparse({node.name: gradients.stype((id(node), 0)) for node in arguments}),

@@ -80,12 +80,19 @@ def _recorded(
     op: Op, p: Any, attrs: dict[str, Any], inputs: Sequence[NDArray], arrays: list[NDArray], targets: list[NDArray],
     out: Any, rule: Rule | None,
 ) -> Any:
-    """Run the dense operator on the tape; its result gets the storage that it has without recording."""
+    """Run the dense operator on the tape; its result gets the values and the storage that it has without recording."""
     result = sparse_tape.execute(op, p, attrs, inputs, targets, out)
-    storage = output_storage(op, p, arrays, rule)
-    if storage == "default" or targets or (rule is not None and rule.updates):
+    if rule is None or rule.updates:
+        storage = output_storage(op, p, arrays, rule)
+        if storage == "default" or targets or rule is not None:
+            return result
+        return sparse_tape.with_storage(result, tostype(result, storage))
+    if rule.dense:
         return result
-    return sparse_tape.with_storage(result, tostype(result, storage) if rule is None else rule.run(p, arrays))
+    made = rule.run(p, arrays)
+    memory = (targets[0] if targets else result)._data
+    memory.copy_from((tostype(made, "default") if made.is_sparse else made)._data)
+    return result if targets or not made.is_sparse else sparse_tape.with_storage(result, made)
 
 
 def _check(op: Op, p: Any, arrays: Sequence[NDArray], targets: Sequence[NDArray]) -> None:

@@ -1,8 +1,8 @@
 """Sparse arrays on the tape.
 
 The tape holds dense memory. A sparse array that is read while autograd records stands there as its dense copy, which
-remembers the array as its ``origin``; a result gets the storage that it has without recording, and the place of
-the dense result. So a gradient is that of the dense operators, and flows through sparse arrays.
+remembers the array as its ``origin``; a result gets the values and the storage that it has without recording, and the
+place of the dense result. So a gradient is that of the dense operators, and flows through sparse arrays.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ class Rule(NamedTuple):
 
     ``inputs`` that end with an ellipsis mean any number of arrays of the storage before it. ``condition`` says
     ``when`` in words. An operator that updates its first input has ``updates`` and a ``run(p, arrays, target)``.
+    A rule that ``refuses`` raises in ``run``. One that is ``dense`` runs the operator itself, on dense copies.
     """
 
     operator: str
@@ -31,6 +32,8 @@ class Rule(NamedTuple):
     when: Callable[[Any, Sequence[Any]], bool] = always
     condition: str = ""
     updates: bool = False
+    refuses: bool = False
+    dense: bool = False
 
 
 RULES: dict[tuple[str, tuple[Any, ...]], list[Rule]] = {}

@@ -17,6 +17,7 @@ from ..ndarray import NDArray
 from ..ndarray.dispatch import find, output_storage
 from ..ndarray.sparse import BaseSparseNDArray
 from ..ndarray.sparse.rules_elementwise import KEEP_ZERO, KEEP_ZERO_WHEN
+from ..op_registry.storage_rules import FALLBACK_STORAGE, Rule
 from . import devices
 from .compose import STORAGE_FLAGS
 from .inference import Key, key_of
@@ -80,19 +81,30 @@ def declared(nodes: Sequence[Node], given: Mapping[str, str] | None) -> dict[int
     return found
 
 
+class Storages(NamedTuple):
+    """The storage of every value of a graph, and by the id of a node the rule that the table has for its storages."""
+
+    stypes: dict[Key, str]
+    rules: dict[int, Rule]
+
+
 @decides("Sparse/bind-storage")
 def values(
     order: Sequence[Node], variables: Mapping[int, str], shapes: Mapping[Key, Any], types: Mapping[Key, Any]
-) -> dict[Key, str]:
-    """The storage of every value of a graph.
+) -> Storages:
+    """The storage of every value of a graph, and the rules of the nodes around sparse ones.
 
     Args:
         order: the nodes, inputs first.
         variables: the storage of variables by id; default where there is none.
         shapes: the shape of every value.
         types: the type of every value.
+
+    Raises:
+        MXNetError: an operator refuses the storage of an input.
     """
     found: dict[Key, str] = {}
+    rules: dict[int, Rule] = {}
     for node in order:
         if node.op is None:
             found[id(node), 0] = variables.get(id(node), "default")
@@ -101,14 +113,31 @@ def values(
         stype = "default"
         if node.op.name == devices.COPY:
             stype = stypes[0]
-        elif node.op.name == "cast_storage" or any(each != "default" for each in stypes):
+        elif makes_sparse(node) or any(each != "default" for each in stypes):
             seen: list[Any] = [
                 _Seen(each, shapes[key_of(entry)], np.dtype(types[key_of(entry)]))
                 for each, entry in zip(stypes, node.inputs, strict=True)
             ]
-            stype = output_storage(node.op, node.params, seen, find(node.op, node.params, seen))
+            rule = find(node.op, node.params, seen)
+            if rule is not None and rule.refuses:
+                rule.run(node.params, seen)
+            stype = output_storage(node.op, node.params, seen, rule)
+            if rule is not None and {stype, *stypes} != {"default"}:
+                rules[id(node)] = rule
         found.update({(id(node), i): stype if i == 0 else "default" for i in range(node.output_count())})
-    return found
+    return Storages(found, rules)
+
+
+MAKERS = ("cast_storage", *FALLBACK_STORAGE)
+"""Operators that may make a sparse array of dense ones."""
+
+
+def makes_sparse(node: Node) -> bool:
+    """Whether a node asks for a sparse result whatever the storages of its inputs are."""
+    if node.op is None or node.op.name not in MAKERS:
+        return False
+    storage = FALLBACK_STORAGE.get(node.op.name)
+    return storage is None or storage(node.params, ("default",) * len(node.inputs)) != "default"
 
 
 def is_dense(order: Sequence[Node], variables: Mapping[int, str]) -> bool:

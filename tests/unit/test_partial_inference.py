@@ -197,3 +197,42 @@ def test_the_report_lies_between_what_is_given_and_what_follows(operator: str) -
             told = dict(zip(symbol.list_arguments(), reported[0], strict=True))
             told.update(zip(symbol.list_auxiliary_states(), reported[2], strict=True))
             assert all(weaker(shape, told[name]) for name, shape in given.items()), (of, given, reported)
+
+
+# 1.9.1, recorded with: mx.sym._internal._rnn_param_concat(*[mx.sym.var(f"p{i}", shape=s) for i, s in enumerate(
+# shapes)], dim=dim, num_args=len(shapes)) + mx.sym.var("t", shape=total), and infer_shape_partial()[0][:-1]
+@pytest.mark.clause("rnn_param_concat/two-unknown")
+@pytest.mark.parametrize(("shapes", "total", "dim", "found"), [
+    ([(48, 0), (48, 12), (48, 0), (48, 12)], (48, 40), 1, [(48, 8), (48, 12), (48, 8), (48, 12)]),
+    ([(48, 0), (48, 12), (48, 0), (48, 12)], (48, 40), -1, [(48, 8), (48, 12), (48, 8), (48, 12)]),
+    ([(0,), (12,), (0,)], (40,), 0, [(14,), (12,), (14,)]),
+])
+def test_two_unknown_parameters_share_the_rest(shapes, total, dim, found) -> None:
+    variables = [mx.sym.var(f"p{i}", shape=shape) for i, shape in enumerate(shapes)]
+    joined = mx.sym._internal._rnn_param_concat(*variables, dim=dim, num_args=len(shapes))
+    symbol = mx.sym.elemwise_add(joined, mx.sym.var("t", shape=total))
+    assert symbol.infer_shape_partial()[0][:-1] == found
+
+
+@pytest.mark.clause("rnn_param_concat/two-unknown")
+def test_an_odd_rest_is_refused() -> None:
+    variables = [mx.sym.var(f"p{i}", shape=(side,)) for i, side in enumerate((0, 12, 0))]
+    joined = mx.sym._internal._rnn_param_concat(*variables, dim=0, num_args=3)
+    with pytest.raises(mx.MXNetError) as caught:
+        mx.sym.elemwise_add(joined, mx.sym.var("t", shape=(41,))).infer_shape_partial()
+    assert caught.value.clause == "rnn_param_concat/two-unknown"
+
+
+@pytest.mark.clause("rnn_param_concat/two-unknown")
+def test_both_directions_of_an_rnn_learn_the_width_of_its_data() -> None:
+    shapes = [(48, 0), (48, 12), (48, 0), (48, 12), (48,), (48,), (48,), (48,)]
+    flat = [mx.sym.reshape(mx.sym.var(f"p{i}", shape=shape), shape=(-1,)) for i, shape in enumerate(shapes)]
+    states = [mx.sym.zeros(shape=(2, 0, 12)) for _ in range(2)]  # the batch size is inferred
+    network = mx.sym.RNN(
+        mx.sym.var("data"), mx.sym._internal._rnn_param_concat(*flat, dim=0, num_args=8), *states,
+        state_size=12, num_layers=1, mode="lstm", bidirectional=True,
+    )
+    given, outputs, _ = network.infer_shape(data=(5, 3, 8))
+    assert given == [(5, 3, 8), (48, 8), (48, 12), (48, 8), (48, 12), (48,), (48,), (48,), (48,)]
+    assert outputs == [(5, 3, 24)]
+    assert network.simple_bind(mx.cpu(), data=(5, 3, 8)).forward()[0].shape == (5, 3, 24)

@@ -346,3 +346,16 @@ def test_tojson_and_save_leave_casts_out_or_keep_them(tmp_path: Path) -> None:
         assert operators(total.tojson(**keep)) == operators(path.read_text()) == wanted
     assert operators(cast.tojson()) == ["null", "amp_cast"]
     assert operators(sym.Group([both, total]).tojson()) == ["null", "null", "amp_multicast", "elemwise_add"]
+
+
+# 1.9.1: the file is read under np_shape(True), and infer_shape_partial(y=(4, 3)) gives these shapes
+@pytest.mark.clause("symbol-file/np-shape")
+@pytest.mark.parametrize(("shape", "follows"), [((0, 3), (4, 3)), ((0, 0), (4, 3)), ((), (4, 3)), ((4, 0), (4, 3))])
+def test_a_side_0_of_a_file_from_outside_np_shape_is_unknown(shape, follows) -> None:
+    variable = mx.sym.var("x", attr={"__shape__": str(shape)})
+    outside = mx.sym.elemwise_add(variable, mx.sym.var("y")).tojson()
+    with mx.util.np_shape(True):
+        read = mx.sym.load_json(outside)
+        assert read.infer_shape_partial(y=(4, 3))[0] == [follows, (4, 3)]
+        inside = mx.sym.var("x", shape=(0, 3)).tojson()  # here 0 is a size
+        assert mx.sym.load_json(inside).infer_shape_partial()[0] == [(0, 3)]

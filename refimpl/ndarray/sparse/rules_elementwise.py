@@ -190,13 +190,13 @@ def _register() -> None:
         for name in UNION:
             add_rule(Rule(name, (stype, stype), stype, on_union(name)))
         for name in ("elemwise_add", "elemwise_sub"):
-            add_rule(Rule(name, (stype, "default"), "default", through_dense(name)))
-            add_rule(Rule(name, ("default", stype), "default", through_dense(name)))
+            add_rule(Rule(name, (stype, "default"), "default", through_dense(name), dense=True))
+            add_rule(Rule(name, ("default", stype), "default", through_dense(name), dense=True))
         add_rule(Rule("elemwise_mul", (stype, "default"), stype, on_stored("elemwise_mul", sparse_first=True)))
         add_rule(Rule("elemwise_mul", ("default", stype), stype, on_stored("elemwise_mul", sparse_first=False)))
     add_rule(Rule("_contrib_quadratic", ("csr",), "csr", quadratic, lambda p, _: p.c == 0, "c = 0"))
     for name in ("broadcast_add", "broadcast_sub"):
-        add_rule(Rule(name, ("csr", "default"), "default", through_dense(name)))
+        add_rule(Rule(name, ("csr", "default"), "default", through_dense(name), dense=True))
     mul, div = (on_stored(name, sparse_first=True) for name in ("broadcast_mul", "broadcast_div"))
     add_rule(Rule("broadcast_mul", ("csr", "default"), "csr", mul, _keeps_shape, "rhs stretches to lhs"))
     add_rule(Rule("broadcast_div", ("csr", "default"), "csr", div, _stretches, "rhs is smaller and stretches to lhs"))

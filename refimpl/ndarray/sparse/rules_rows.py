@@ -27,14 +27,20 @@ from .values import narrowed, on_dense, widened
 
 
 def cast(p: Any, arrays: Sequence[NDArray]) -> NDArray:
-    """cast_storage; from one sparse storage to the other is refused by operators with MXNetError."""
-    (array,) = arrays
-    if "default" not in (array.stype, p.stype) and array.stype != p.stype:
-        raise refusal(
-            "Sparse/cross-storage",
-            f"cast_storage from {array.stype} to {p.stype} is not supported; go through default",
-        )
-    return tostype(array, p.stype)
+    """cast_storage."""
+    return tostype(arrays[0], p.stype)
+
+
+def _across(p: Any, arrays: Sequence[NDArray]) -> bool:
+    return "default" not in (arrays[0].stype, p.stype) and arrays[0].stype != p.stype
+
+
+def refuse_cast(p: Any, arrays: Sequence[NDArray]) -> NDArray:
+    """From one sparse storage to the other is refused by operators with MXNetError."""
+    raise refusal(
+        "Sparse/cross-storage",
+        f"cast_storage from {arrays[0].stype} to {p.stype} is not supported; go through default",
+    )
 
 
 def _no_step(p: Any, arrays: Sequence[NDArray]) -> bool:
@@ -250,6 +256,8 @@ UPDATES = (
 
 
 def _register() -> None:
+    for stype in SPARSE:
+        add_rule(Rule("cast_storage", (stype,), "stype", refuse_cast, _across, "the other one: refused", refuses=True))
     for stype in (*SPARSE, "default"):
         add_rule(Rule("cast_storage", (stype,), "stype", cast))
     add_rule(Rule("slice", ("csr",), "csr", rows.sliced, _no_step, "no step"))
@@ -264,11 +272,11 @@ def _register() -> None:
     add_rule(Rule("_square_sum", ("row_sparse",), "row_sparse", square_sum, _rows_stay, "axis = 1, keepdims"))
     add_rule(Rule("_square_sum", ("row_sparse",), "default", square_sum, _over_rows, "axis = 0 or 1"))
     add_rule(Rule("_sparse_retain", ("row_sparse", "default"), "row_sparse", retain))
-    add_rule(Rule("_sparse_retain", ("csr", "default"), "default", refuse_retain, condition="refused"))
+    add_rule(Rule("_sparse_retain", ("csr", "default"), "default", refuse_retain, condition="refused", refuses=True))
     add_rule(Rule("add_n", ("row_sparse", ...), "row_sparse", added))
     add_rule(Rule("where", ("csr", "default", "default"), "default", where, _whole_matrix, "one shape, one type"))
     for name in ("Embedding", "_contrib_SparseEmbedding"):
-        add_rule(Rule(name, ("default", "row_sparse"), "default", through_dense(name)))
+        add_rule(Rule(name, ("default", "row_sparse"), "default", through_dense(name), dense=True))
     for name, states, chooses, storages in UPDATES:
         for stype in storages:
             inputs = (stype, "row_sparse", *[stype] * states)
