@@ -91,6 +91,7 @@ class Executor:
 
     # --- run ---------------------------------------------------------------------------------------
 
+    @decides("Executor/turns")
     def forward(self, is_train: bool = False, **kwargs: Any) -> list[NDArray]:
         """Compute the outputs; keywords overwrite arguments first.
 
@@ -98,6 +99,11 @@ class Executor:
             TypeError: a keyword is not an argument.
             ValueError: a value's shape is not the argument's, or it is not an array.
         """
+        with self.program.pool.turn:
+            return self._forward_or_nothing(is_train, kwargs)
+
+    def _forward_or_nothing(self, is_train: bool, kwargs: dict[str, Any]) -> list[NDArray]:
+        """Compute the outputs; a failure leaves states and arguments as they were."""
         if kwargs or self.aux_arrays:
             arguments = self._assigned(kwargs) if kwargs else {}
             with unfinished.ForwardOf([self], arguments.values()):
@@ -170,7 +176,12 @@ class Executor:
             TypeError: they are not NDArrays.
             KeyError: a dict lacks an output.
         """
-        self._begin_backward(out_grads)
+        with self.program.pool.turn:
+            self._begin_backward(out_grads)
+            self._backward_or_nothing(is_train)
+
+    def _backward_or_nothing(self, is_train: bool) -> None:
+        """Compute the gradients; a failure leaves states and accumulated gradients as they were."""
         with unfinished.backward_of([self]):
             self._backward(is_train)
 
