@@ -25,6 +25,7 @@ from ..symbol.inferred_lists import known_shapes
 from ..symbol.ir import variables
 from ..symbol.memory import Plan
 from . import unfinished
+from .fixed import FixedList
 from .memory_pool import Pool
 from .program import Program
 from .sparse_borders import borders
@@ -64,9 +65,9 @@ class Executor:
         self._argument_names, self._state_names = ([node.name for node in nodes] for nodes in variables(bound.order))
         self._ctx = ctx
         self._bound = bound
-        self.arg_arrays: list[NDArray] = bound.arguments
+        self.arg_arrays: list[NDArray] = FixedList(bound.arguments)
         self.grad_arrays: list[NDArray | None] | None = _gradients_of(bound)
-        self.aux_arrays: list[NDArray] = bound.auxiliary
+        self.aux_arrays: list[NDArray] = FixedList(bound.auxiliary)
         self._grad_req = bound.requirements
         pool = shared_exec.program.pool if shared_exec is not None else Pool()
         self._borders = borders(symbol, bound)

@@ -55,3 +55,17 @@ def test_a_call_waits_for_that_of_another_thread() -> None:
         assert not ended.is_set()
     other.join(60)
     assert ended.is_set()
+
+
+@pytest.mark.clause("Executor/fixed-arrays")
+@pytest.mark.parametrize("change", [
+    lambda arrays: arrays.__setitem__(0, mx.nd.ones(2)), lambda arrays: arrays.append(mx.nd.ones(2)),
+    lambda arrays: arrays.clear(), lambda arrays: arrays.__delitem__(0),
+])
+def test_bound_arrays_are_not_replaced(change) -> None:
+    executor = (mx.sym.Variable("a") * 2).bind(mx.cpu(), {"a": mx.nd.ones(2)})
+    with pytest.raises(TypeError, match="bound and cannot be replaced"):
+        change(executor.arg_arrays)
+    assert isinstance(executor.arg_arrays, list)
+    executor.arg_arrays[0][:] = 3
+    assert executor.forward()[0].asnumpy().tolist() == [6, 6]
