@@ -181,8 +181,8 @@ def _target(path: str | os.PathLike[str]) -> Path:
         return Path(os.path.realpath(path, strict=True))
     except FileNotFoundError:
         folder, name = os.path.split(path)
-        if os.path.islink(path):  # to a file that is not there yet
-            return _target(os.path.join(folder, os.readlink(path)))  # noqa: PTH118  # a Path would drop "x/.."
+        if Path(path).is_symlink():  # to a file that is not there yet
+            return _target(os.path.join(folder, Path(path).readlink()))  # noqa: PTH118  # a Path would drop "x/.."
         return Path(os.path.realpath(folder or ".", strict=True), name)
     except ValueError:
         raise no_such_name() from None

@@ -11,7 +11,7 @@ import refimpl as mx
 @pytest.mark.clause("Executor/turns")
 @pytest.mark.parametrize("states", [False, True])
 def test_four_threads_on_one_executor(states: bool) -> None:
-    """Row sums of ones by hand: 3 inputs of weight 1 give 3; their gradient is that of the head, 1, times the weight."""
+    """Row sums of ones by hand: 3 inputs of weight 1 give 3; the gradient adds up two heads of 1."""
     net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=2, no_bias=True)
     if states:
         net = mx.sym.BatchNorm(net, use_global_stats=True, eps=1e-3, fix_gamma=False) * 1

@@ -357,7 +357,7 @@ def test_a_write_that_the_disk_refuses_leaves_whole_records(which: str, room: in
     writer.write_idx(1, b"first")
     file = getattr(writer, which)
     setattr(writer, which, FullDisk(file, min(room, 3) if which == "fidx" else room))
-    with pytest.raises(mx.MXNetError, match="cannot write .*No space left on device"):
+    with pytest.raises(mx.MXNetError, match=r"cannot write .*No space left on device"):
         writer.write_idx(2, b"no room for this")
     setattr(writer, which, file)
     writer.write_idx(3, b"third")
