@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
 from . import engine
 from .base import decides
 from .context import Context
 from .kernels.foundation import Buffer, allocate, as_buffer
+from .kernels.foundation.forks import own_lock
 from .kernels.shared.random_streams import STATE_SIZE, seed_streams
 
-_LOCK = threading.Lock()
+_LOCK = own_lock()
 _STREAMS: dict[Context, Buffer] = {}
 _SEED = 0  # as MXNet: without mx.random.seed every process draws the same numbers
 

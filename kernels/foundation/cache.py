@@ -23,7 +23,6 @@ import pickle
 import re
 import stat
 import sys
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -38,6 +37,7 @@ from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
 from .described import note_calls
+from .forks import own_lock
 from .interrupts import hold_while_compiling
 from .refusal import decides
 
@@ -149,7 +149,7 @@ def source_hash(files: Iterable[Path]) -> str:
 
 
 _TOLD: set[str] = set()
-_TELLING = threading.Lock()
+_TELLING = own_lock()
 
 
 def _warn(clause: str, message: str) -> None:

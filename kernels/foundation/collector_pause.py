@@ -7,13 +7,27 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from .forks import own_lock, renew_in_child
+
 
 class _Pauses:
     """How many threads are within a pause, and whether the first of them found the collector on."""
 
-    lock = threading.Lock()
+    here = threading.local()  # .count is how many pauses this thread is within
+    lock = own_lock()
     count = 0
     was_on = False
+
+    def after_fork(self) -> None:
+        """Forget the pauses of other threads: nobody would end them."""
+        if _Pauses.count:
+            _Pauses.count = getattr(self.here, "count", 0)
+            if _Pauses.count == 0 and _Pauses.was_on:
+                gc.enable()
+
+
+_PAUSES = _Pauses()
+renew_in_child(_PAUSES)
 
 
 @contextmanager
@@ -27,11 +41,13 @@ def paused() -> Iterator[None]:
             _Pauses.was_on = gc.isenabled()
             gc.disable()
         _Pauses.count += 1
+        _Pauses.here.count = getattr(_Pauses.here, "count", 0) + 1
     try:
         yield
     finally:
         with _Pauses.lock:
             _Pauses.count -= 1
+            _Pauses.here.count -= 1
             if _Pauses.count == 0 and _Pauses.was_on:
                 gc.enable()
 

@@ -11,20 +11,20 @@ their memory is the CPU's, and their kernels wait for each other.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from .forks import own_lock
 from .later import cuda
 from .refusal import decides
 
 SIMULATED = bool(int(os.environ.get("NUMBA_ENABLE_CUDASIM", "0") or 0))
 SIMULATED_DEVICES = 4
 
-_ONE_AT_A_TIME = threading.RLock()  # held while a simulated device works
-_MAKING = threading.Lock()
+_ONE_AT_A_TIME = own_lock()  # held while a simulated device works
+_MAKING = own_lock()
 _STREAMS: dict[str, Any] = {}
 
 

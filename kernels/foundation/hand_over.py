@@ -8,7 +8,6 @@ the other one run.
 
 from __future__ import annotations
 
-import os
 import platform
 import threading
 import weakref
@@ -24,6 +23,7 @@ from numba import types
 from numba.extending import intrinsic, register_jitable
 
 from .buffer import LONG, aligned_empty
+from .forks import renew_in_child
 from .native_calls import SIZES, compiled, walk, word
 
 STATES = {
@@ -179,10 +179,13 @@ class _Latest(threading.local):
     hand_over: Callable[[], HandOver | None] = staticmethod(lambda: None)
 
 
-_LATEST = _Latest()
+    def after_fork(self) -> None:
+        """Forget it: a child of this process has none of its threads, though memory says that they watch."""
+        self.__dict__.clear()
 
-if hasattr(os, "register_at_fork"):  # a child of this process has none of its threads, though memory says they watch
-    os.register_at_fork(after_in_child=lambda: _LATEST.__dict__.clear())
+
+_LATEST = _Latest()
+renew_in_child(_LATEST)
 
 
 def latest() -> HandOver | None:

@@ -44,7 +44,6 @@ from __future__ import annotations
 import inspect
 import logging
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -62,6 +61,7 @@ from .blocks import BlockTwin
 from .buffer import Buffer
 from .described import Described
 from .devices import SIMULATED
+from .forks import own_lock
 from .ieee import as_python, for_python, typed
 from .later import cuda
 from .texts import UNCALLED_FROM_C, geometries_of, globals_for, rewrite
@@ -181,7 +181,7 @@ class Loop:
         self._tuned, self._tuned_for, self._tuned_if = tuned, tuned_for, tuned_if
         self._by_blocks = by_blocks
         self._label = label
-        self._lock = threading.Lock()
+        self._lock = own_lock()
         self._cpu: Any = None
         self._gpu: dict[str, Any] = {}
         LOOPS.append(self)

@@ -28,6 +28,7 @@ from numba.extending import register_jitable
 from . import cache as kernel_cache
 from . import interrupts
 from .buffer import LONG, aligned_empty
+from .forks import own_lock, renew_in_child
 from .hand_over import _moved, _put, _rest, _state, _swap
 from .native_calls import SIZES, Form, compiled, walk, word
 from .texts import UNCALLED_FROM_C
@@ -142,9 +143,10 @@ class Workers:
     """The workers of this process: threads that start when they are first needed, and sleep when nothing is to do."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = own_lock()
         self.words: list[np.ndarray] = []
         self._queues: list[SimpleQueue | None] = []
+        renew_in_child(self)
 
     def places(self, count: int) -> list[int]:
         """Where the states of so many workers are; their threads need not have started."""
@@ -173,16 +175,15 @@ class Workers:
         with self._lock:
             for number in numbers:
                 words = self.words[number]
-                words[RUNS] += more
+                words[RUNS] = max(0, words[RUNS] + more)  # a child that is forked within a run begins with none
                 if more > 0 and words[0] == ASLEEP:
                     queue = self._queues[number] or self._started(number, serve)
                     place = words.__array_interface__["data"][0]
                     if queue is not None and wake(place):
                         queue.put(place)
 
-    def forget(self) -> None:
+    def after_fork(self) -> None:
         """No thread is there any more: this process is a child of the one that has them."""
-        self._lock = threading.Lock()
         for number, words in enumerate(self.words):
             words[0], words[RUNS] = ASLEEP, 0
             self._queues[number] = None
@@ -204,9 +205,6 @@ class Workers:
 
 
 WORKERS = Workers()
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: WORKERS.forget())
 
 
 def written(form: Form, calls: Sequence[Sequence[Any]]) -> tuple[np.ndarray, list[array]]:

@@ -18,6 +18,7 @@ from ..foundation import interrupts
 from ..foundation.buffer import allocate
 from ..foundation.cuts import CUTS, Cut
 from ..foundation.described import LENDER, lent
+from ..foundation.forks import own_lock
 from ..foundation.loop import DistinctArrays, Loop
 from ..foundation.texts import UNCALLED_FROM_C, rewrite
 from .simd import tile_sizes
@@ -30,7 +31,7 @@ class Kernel:
 
     def __init__(self, function: FunctionType, label: str, bound: dict[str, Any]) -> None:
         self._function, self._label, self._bound = function, label, bound
-        self._lock = threading.Lock()
+        self._lock = own_lock()
         self._ready: Any = None
         self.cut: Cut | None = None
 

@@ -22,6 +22,7 @@ from typing import Any
 from numba.core.event import Event, Listener, register
 
 from ..base import decides
+from ..kernels.foundation.forks import own_lock
 
 FIRST = 0.5
 """Seconds of silence before the first word."""
@@ -103,7 +104,7 @@ class Notice:
         self._told, self._began = 0, 0.0
         self._busy = 0.0  # when a kernel was last compiled
         self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
+        self._lock = own_lock()
         self._quiet = 0
 
     def silence(self) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import threading
 import traceback
 import weakref
 from collections.abc import Callable, Iterable
 
 from ..base import decides
 from ..kernels.foundation import Buffer
+from ..kernels.foundation.forks import own_lock
 from .tasks import Span, overlap, owner_of, span_of
 
 
@@ -62,7 +62,7 @@ class Failures:
     def __init__(self, changed: Callable[[], None]) -> None:
         self._all: list[Failure] = []
         self._changed = changed
-        self._lock = threading.RLock()  # tasks fail on many threads, and an array may end inside any of these lines
+        self._lock = own_lock()  # tasks fail on many threads, and an array may end inside any of these lines
 
     def __bool__(self) -> bool:
         return bool(self._all)

@@ -20,6 +20,7 @@ from typing import Protocol
 
 from ..base import decides
 from ..kernels.foundation import Buffer
+from ..kernels.foundation.forks import hold_while_forking, renew_in_child
 
 Span = tuple[int, int]
 
@@ -163,6 +164,7 @@ class Shuffled:
         self.ran: list[str] = []  # names in the order in which they ran, for people
         self._draw = random.Random(seed)
         self._lock = threading.RLock()  # programs may have threads of their own
+        hold_while_forking(self._lock)  # so that no task is half done in the child, which does those that wait
 
     @property
     def idle(self) -> bool:
@@ -209,6 +211,25 @@ class Threaded:
         self._changed = threading.Condition()
         self._inboxes: dict[str, SimpleQueue] = {}
         self._begun: set[Task] = set()
+        self._here = threading.local()  # .works: whether this thread is one of the engine's
+        hold_while_forking(self)
+        renew_in_child(self)
+
+    @decides("engine/forked")
+    def acquire(self) -> None:
+        """Wait until everything is done, and let nothing begin."""
+        self._changed.acquire()
+        if not hasattr(self._here, "works"):  # a task would wait for itself
+            self.finish_all()
+
+    def release(self) -> None:
+        """Let tasks begin."""
+        self._changed.release()
+
+    @decides("engine/forked")
+    def after_fork(self) -> None:
+        """Start threads anew, with the first task: the child has none of these."""
+        self._changed, self._inboxes = threading.Condition(), {}
 
     @property
     def idle(self) -> bool:
@@ -261,6 +282,7 @@ class Threaded:
             return True
 
     def _work(self, inbox: SimpleQueue) -> None:
+        self._here.works = True
         while (task := inbox.get()) is not None:
             if self._begins(task):
                 task.run()

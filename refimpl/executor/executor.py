@@ -25,6 +25,7 @@ from ..symbol.inferred_lists import known_shapes
 from ..symbol.ir import variables
 from ..symbol.memory import Plan
 from . import unfinished
+from .fixed import FixedList
 from .memory_pool import Pool
 from .program import Program
 from .sparse_borders import borders
@@ -64,9 +65,9 @@ class Executor:
         self._argument_names, self._state_names = ([node.name for node in nodes] for nodes in variables(bound.order))
         self._ctx = ctx
         self._bound = bound
-        self.arg_arrays: list[NDArray] = bound.arguments
+        self.arg_arrays: list[NDArray] = FixedList(bound.arguments)
         self.grad_arrays: list[NDArray | None] | None = _gradients_of(bound)
-        self.aux_arrays: list[NDArray] = bound.auxiliary
+        self.aux_arrays: list[NDArray] = FixedList(bound.auxiliary)
         self._grad_req = bound.requirements
         pool = shared_exec.program.pool if shared_exec is not None else Pool()
         self._borders = borders(symbol, bound)
@@ -91,6 +92,7 @@ class Executor:
 
     # --- run ---------------------------------------------------------------------------------------
 
+    @decides("Executor/turns")
     def forward(self, is_train: bool = False, **kwargs: Any) -> list[NDArray]:
         """Compute the outputs; keywords overwrite arguments first.
 
@@ -98,6 +100,11 @@ class Executor:
             TypeError: a keyword is not an argument.
             ValueError: a value's shape is not the argument's, or it is not an array.
         """
+        with self.program.pool.turn:
+            return self._forward_or_nothing(is_train, kwargs)
+
+    def _forward_or_nothing(self, is_train: bool, kwargs: dict[str, Any]) -> list[NDArray]:
+        """Compute the outputs; a failure leaves states and arguments as they were."""
         if kwargs or self.aux_arrays:
             arguments = self._assigned(kwargs) if kwargs else {}
             with unfinished.ForwardOf([self], arguments.values()):
@@ -170,7 +177,12 @@ class Executor:
             TypeError: they are not NDArrays.
             KeyError: a dict lacks an output.
         """
-        self._begin_backward(out_grads)
+        with self.program.pool.turn:
+            self._begin_backward(out_grads)
+            self._backward_or_nothing(is_train)
+
+    def _backward_or_nothing(self, is_train: bool) -> None:
+        """Compute the gradients; a failure leaves states and accumulated gradients as they were."""
         with unfinished.backward_of([self]):
             self._backward(is_train)
 

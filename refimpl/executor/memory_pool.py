@@ -10,6 +10,7 @@ import numpy as np
 from ..base import decides
 from ..context import Context
 from ..kernels.foundation import Buffer, Shape, allocate
+from ..kernels.foundation.forks import own_lock
 
 SLACK_BYTES = 512
 """Vector kernels may read 64 elements past the end of an array, of at most 8 bytes each."""
@@ -30,6 +31,7 @@ class Pool:
     def __init__(self) -> None:
         self.arenas: dict[Context, Arena] = {}
         self.lent: dict[tuple[Any, np.dtype], np.ndarray] = {}  # what kernels work in: see `table.py`
+        self.turn = own_lock()  # held by the thread that runs one of the executors
         self.unfinished = False  # whether the last forward that used this memory was left in the middle
 
     def arena(self, context: Context, size: int) -> Arena:

@@ -172,9 +172,18 @@ def _named(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
-    """The file behind a name that may be a link."""
+    """The file behind a name that may be a link, in a folder that exists.
+
+    Raises:
+        OSError: a reader of this name would not reach the file: a folder in it is missing, or a link leads to itself.
+    """
     try:
-        return Path(os.path.realpath(path))
+        return Path(os.path.realpath(path, strict=True))
+    except FileNotFoundError:
+        folder, name = os.path.split(path)
+        if Path(path).is_symlink():  # to a file that is not there yet
+            return _target(os.path.join(folder, Path(path).readlink()))  # noqa: PTH118  # a Path would drop "x/.."
+        return Path(os.path.realpath(folder or ".", strict=True), name)
     except ValueError:
         raise no_such_name() from None
 

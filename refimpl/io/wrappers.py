@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from ..base import decides, refusal
+from ..kernels.foundation.forks import hold_while_forking, renew_in_child
 from .desc import DataBatch, DataDesc
 from .iterator import DataIter
 
@@ -141,7 +142,14 @@ class PrefetchingIter(_CurrentBatch):
         self._ahead = [_Ahead(iterator) for iterator in self.iters]
         self._number = 0  # that of the batch to be delivered next
         self._pending: tuple[int, list[Future]] | None = None  # what was last begun, and for which batch
+        renew_in_child(self)
         self._fetch(0)
+
+    @decides("PrefetchingIter/forked")
+    def after_fork(self) -> None:
+        """Start threads anew: the child has none of these, and fetches itself what was not begun."""
+        self._threads = [ThreadPoolExecutor(1, "prefetch") for _ in self.iters]
+        self._pending = None
 
     @property
     def provide_data(self) -> list[DataDesc]:  # type: ignore[override]  # read-only here
@@ -239,7 +247,8 @@ class _Ahead:
     def __init__(self, iterator: DataIter) -> None:
         self.iterator = iterator
         self.batches: dict[int, DataBatch | None] = {}
-        self._lock = Lock()
+        self._lock = RLock()  # the iterator may fork
+        hold_while_forking(self._lock)
 
     def fetch(self, number: int) -> None:
         """Fetch batch ``number`` unless it is there; the one before may have to be delivered again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import os
 import random
 import sys
 import threading
@@ -39,6 +40,7 @@ class Worker:
         self.failure: BaseException | None = None
         self.failed_at = 0
         self.ended = self.dismissed = False
+        self._process = os.getpid()
         self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
         self._began: Any = before._began if before else (
             fresh_streams()[1], np.random.get_state(), random.getstate(), _told(), contextvars.copy_context()  # noqa: NPY002  # programs draw there
@@ -74,6 +76,11 @@ class Worker:
         Raises:
             SystemExit: the worker was dismissed; this ends its thread.
         """
+        if self._process != os.getpid():
+            raise refusal(
+                "Cluster/forked", f"this process was forked by worker {self.rank}, whose servers its parent simulates;"
+                " use the store in the parent only",
+            )
         self.ticket = ticket
         self._back.release()
         self._proceed()

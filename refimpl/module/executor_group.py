@@ -239,7 +239,7 @@ class DataParallelExecutorGroup:
                     copy.fill(given)
 
         labels = (copy.target for copies in self._label_copies for copy in copies)  # a later batch may bring none
-        with unfinished.ForwardOf(self.execs, labels, self.thread_pool.settle):
+        with self.execs[0].program.pool.turn, unfinished.ForwardOf(self.execs, labels, self.thread_pool.settle):
             side_by_side.forward(self.thread_pool, self.execs, mode, load)
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
@@ -257,11 +257,12 @@ class DataParallelExecutorGroup:
             [None] * len(self.execs) if out_grads is None
             else cut_heads(out_grads, self.execs, self.contexts, self.output_layouts)
         )
-        unfinished.require_forward(self.execs)
-        for executor, gradients in zip(self.execs, heads, strict=True):
-            executor._begin_backward(gradients)
-        with unfinished.backward_of(self.execs, self.thread_pool.settle):
-            side_by_side.backward(self.thread_pool, self.execs)
+        with self.execs[0].program.pool.turn:
+            unfinished.require_forward(self.execs)
+            for executor, gradients in zip(self.execs, heads, strict=True):
+                executor._begin_backward(gradients)
+            with unfinished.backward_of(self.execs, self.thread_pool.settle):
+                side_by_side.backward(self.thread_pool, self.execs)
 
     # --- results ---------------------------------------------------------------------------------
 

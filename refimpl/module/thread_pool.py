@@ -9,8 +9,9 @@ from concurrent.futures import Future, wait
 from queue import SimpleQueue
 from threading import Thread
 
-from ..base import decides
+from ..base import decides, refusal
 from ..executor.rows import Rows
+from ..kernels.foundation.forks import renew_in_child
 from ..kernels.foundation.hand_over import HandOver
 from ..kernels.foundation.native_calls import walker
 from ..quirks import quirks
@@ -32,6 +33,12 @@ class ThreadPool:
         self._queues: list[SimpleQueue] = []  # one for each thread
         self._hand_overs: list[HandOver] = []  # to some of the threads
         self._under_way: list[Future] = []
+        renew_in_child(self)
+
+    @decides("engine/forked")
+    def after_fork(self) -> None:
+        """Start threads anew, with the first work: the child has none of these."""
+        self._queues, self._hand_overs, self._under_way = [], [], []
 
     @decides("ExecutorGroup/deterministic", "ExecutorGroup/side-by-side")
     def run(self, work: Callable[[int], object]) -> None:
@@ -52,7 +59,12 @@ class ThreadPool:
         try:
             for queue, job in zip(self._queues, jobs, strict=True):
                 queue.put((work, job))
-            here = [_failure(work, context) for context in (0, *range(len(self._queues) + 1, self.size))]
+            here = [_failure(work, context) for context in (0, *range(len(jobs) + 1, self.size))]
+            if self._under_way is not jobs:  # work of this thread has forked the process
+                raise refusal(
+                    "engine/forked", "this process was forked in the middle of a call whose other threads are in its"
+                    " parent: end the child with os._exit, or repeat the call",
+                )
             wait(jobs)
         finally:
             self.settle()

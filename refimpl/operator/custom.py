@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from ..base import did_you_mean, refusal
 from ..context import Context
+from ..kernels.foundation.forks import own_lock
 from ..ndarray import NDArray, array
 from ..ndarray.requirements import ASSIGNMENTS
 
@@ -158,7 +158,7 @@ class Registration(NamedTuple):
     prop: Callable[..., CustomOpProp]
 
 
-_LOCK = threading.Lock()
+_LOCK = own_lock()
 _REGISTERED: dict[str, Registration] = {}
 _COUNT = 0
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..base import decides
 from ..context import Context
 from ..kernels.foundation import devices
+from ..kernels.foundation.forks import own_lock
 
 _BEGIN = time.perf_counter_ns()
 
@@ -56,7 +57,7 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = own_lock()
         self.keeps_sums = False
         self.clear_rows()
         self.clear_sums()

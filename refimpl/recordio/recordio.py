@@ -11,10 +11,11 @@ number at a multiple of 4 always begins a part, and a reader that is lost finds 
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..base import decides, refusal
@@ -161,12 +162,29 @@ class MXRecordIO:
 
     @decides("RecordIO/killed")
     def _put(self, handle: Any, name: Any, content: bytes) -> None:
-        left = memoryview(content)
-        try:
+        with self._whole(handle, name):
+            left = memoryview(content)
             while left:
                 left = left[handle.write(left) :]
-        except OSError as error:
-            raise refusal("Files/writable", f"cannot write {os.fspath(name)}: {error.strerror}") from None
+
+    @decides("RecordIO/disk-full")
+    @contextlib.contextmanager
+    def _whole(self, handle: Any, name: Any) -> Iterator[None]:
+        """If the block fails or is interrupted, the file ends where it ended before."""
+        end = handle.tell() if handle.seekable() else None
+        try:
+            yield
+        except BaseException as error:
+            torn = ""
+            if end is not None:
+                try:
+                    handle.truncate(end)
+                    handle.seek(end)
+                except OSError as other:
+                    torn = f"; its end from byte {end} on is torn: {other.strerror}"
+            if not isinstance(error, OSError):
+                raise
+            raise refusal("Files/writable", f"cannot write {os.fspath(name)}: {error.strerror}{torn}") from None
 
     def read(self) -> bytes | None:
         """The next record; None at the end.
@@ -334,8 +352,9 @@ class MXIndexedRecordIO(MXRecordIO):
         if any(mark in str(key) for mark in "\t\n\r"):
             raise refusal("RecordIO/key-text", f"key {key!r} has a tab or a line break in it", ValueError)
         place = self.tell()
-        self.write(buf)
-        self._put(self.fidx, self.idx_path, f"{key}\t{place}\n".encode())
+        with self._whole(self.handle, self.uri):  # a record without its line would be found by reading in order only
+            self.write(buf)
+            self._put(self.fidx, self.idx_path, f"{key}\t{place}\n".encode())
         self.idx[key] = place
         self.keys.append(key)
 

@@ -5,6 +5,8 @@ mxnet-records.rec and .idx hold RECORDS under the keys 0, 10, 20 ... (tests/fixt
 
 from __future__ import annotations
 
+import errno
+import io
 import multiprocessing
 import os
 import pickle
@@ -327,3 +329,54 @@ def test_cv2_is_none_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.delitem(vars(recordio), "cv2")
     with pytest.raises(AttributeError):
         recordio.cv3  # noqa: B018
+
+
+class FullDisk:
+    """A file on a disk that has room for so many bytes more; a write that has no room is cut short, as by a system."""
+
+    def __init__(self, file: io.FileIO, room: int) -> None:
+        self._file, self.room = file, room
+
+    def write(self, content: memoryview) -> int:
+        if not self.room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        count = self._file.write(content[: self.room])
+        self.room -= count
+        return count
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._file, name)
+
+
+@pytest.mark.clause("RecordIO/disk-full")
+@pytest.mark.parametrize("which", ["handle", "fidx"])
+@pytest.mark.parametrize("room", [0, 1, 3, 9, 13])
+def test_a_write_that_the_disk_refuses_leaves_whole_records(which: str, room: int, tmp_path: Path) -> None:
+    names = tmp_path / "a.idx", tmp_path / "a.rec"
+    writer = recordio.MXIndexedRecordIO(*names, "w")
+    writer.write_idx(1, b"first")
+    file = getattr(writer, which)
+    setattr(writer, which, FullDisk(file, min(room, 3) if which == "fidx" else room))
+    with pytest.raises(mx.MXNetError, match=r"cannot write .*No space left on device"):
+        writer.write_idx(2, b"no room for this")
+    setattr(writer, which, file)
+    writer.write_idx(3, b"third")
+    writer.close()
+    reader = recordio.MXIndexedRecordIO(*names, "r")
+    assert [reader.read(), reader.read(), reader.read()] == [b"first", b"third", None]
+    assert reader.keys == [1, 3]
+    assert [reader.read_idx(key) for key in (1, 3)] == [b"first", b"third"]
+
+
+@pytest.mark.clause("RecordIO/disk-full")
+def test_a_file_without_an_index_that_the_disk_refuses_goes_on_whole(tmp_path: Path) -> None:
+    writer = recordio.MXRecordIO(tmp_path / "a.rec", "w")
+    writer.write(b"first")
+    file, writer.handle = writer.handle, FullDisk(writer.handle, 10)
+    with pytest.raises(mx.MXNetError, match="No space left"):
+        writer.write(b"no room")
+    writer.handle = file
+    writer.write(b"third")
+    writer.close()
+    reader = recordio.MXRecordIO(tmp_path / "a.rec", "r")
+    assert [reader.read(), reader.read(), reader.read()] == [b"first", b"third", None]

@@ -7,7 +7,6 @@ itself are inputs of the loop too.
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 from ...attribute import AttrScope, stored_key
 from ...base import decides, refusal
 from ...kernels.foundation import Op, get
+from ...kernels.foundation.forks import own_lock
 from ...name import NameManager
 from ...ndarray.nesting import flatten
 from ...symbol import compose
@@ -25,7 +25,7 @@ from .parameters import SUBGRAPHS
 
 MARK = "__subgraph_name__"
 _COUNTS: Counter[str] = Counter()
-_LOCK = threading.Lock()
+_LOCK = own_lock()
 
 
 class Captured(NamedTuple):

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from ...base import decides
+from ...base import decides, refusal
 from .. import messages as say
 from ..transport import Channel, Ticket
 from .serving import MESSAGES, QUESTION, name_of
@@ -75,6 +75,11 @@ class RemoteTransport:
 
     def send(self, rank: int, server: int, body: say.Body, number: int | None = None) -> Ticket:
         """Put a message into the outbox of a server; the ticket of a worker that has left has failed at once."""
+        if self._process != os.getpid():  # its lock may be another thread's of the parent
+            raise refusal(
+                "Cluster/forked", f"this process was forked by worker {self.rank}, whose connections are its parent's;"
+                " use the store in the parent only",
+            )
         with self._lock:
             if self._gone and not isinstance(body, say.Leave):
                 ticket = Ticket(rank, server, -1, self._wait)
