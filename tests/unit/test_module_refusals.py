@@ -329,7 +329,7 @@ def test_refusals_of_other_modules_pass_through():
 def test_param_files_name_arg_or_aux(tmp_path):
     module = ready()
     for entries in ([BIAS], {"fc": BIAS}, {"x:fc": BIAS}):
-        with pytest.raises(ValueError, match="Invalid param file") as caught:
+        with pytest.raises(ValueError, match="named neither arg:NAME nor aux:NAME") as caught:
             module.load_params(write(tmp_path / "p", entries))
         assert caught.value.clause == "Module/param-file"
 

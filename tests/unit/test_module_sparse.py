@@ -106,7 +106,7 @@ def test_what_is_prepared_in_vain_warns():
     module.init_optimizer(force_init=True)
     with pytest.warns(UserWarning, match="fc_weight.stype is not 'row_sparse'"):
         module.prepare(None, lambda _: {"fc_weight": None})
-    with pytest.warns(UserWarning, match="sparse_row_id_fn is not invoked for BaseModule"):
+    with pytest.warns(UserWarning, match="sparse_row_id_fn is not called"):
         mx.mod.SequentialModule().prepare(None, lambda _: {})
 
 
