@@ -142,7 +142,7 @@ class _Comparison:
             try:
                 assert_almost_equal(value, target, self.rtol, self.atol, equal_nan=self.equal_nan)
             except AssertionError:
-                print(f"{phase} Err: ctx {number} vs ctx {best} at {name}")
+                print(f"{phase}: entries {number} and {best} of ctx_list differ in {name}")
                 if self.raise_on_err:
                     raise
                 traceback.print_exc()
