@@ -93,7 +93,7 @@ def test_empty_buckets_are_dropped_and_the_callers_list_stays() -> None:
 
 @pytest.mark.clause("BucketSentenceIter/discard")
 def test_sentences_that_are_too_long() -> None:
-    with pytest.warns(UserWarning, match="1 sentences are left out: they are longer than the largest bucket, 4") as caught:
+    with pytest.warns(UserWarning, match="1 sentences .* longer than the largest bucket, 4") as caught:
         iterator = BucketSentenceIter(SENTENCES, 2, buckets=[4])
     assert caught[0].filename == __file__
     assert len(list(iterator)) == 5

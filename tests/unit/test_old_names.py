@@ -86,7 +86,7 @@ def test_the_root_logger_is_left_alone() -> None:
 
 @pytest.mark.clause("log/get-logger")
 def test_the_old_name_warns(name: str) -> None:
-    with pytest.warns(DeprecationWarning, match="getLogger is deprecated, Use get_logger instead."):
+    with pytest.warns(DeprecationWarning, match="getLogger is deprecated; use get_logger"):
         logger = mx.log.getLogger(name, level=40)
     assert (logger.name, logger.level) == (name, 40)
 
