@@ -324,7 +324,8 @@ def _tell_overwritten(old: float, new: float) -> None:
 def warn_half_precision(optimizer: Optimizer) -> None:
     """Tell that states kept in float16 lose precision."""
     warnings.warn(
-        f"{type(optimizer).__name__} adds up in float16, where small steps are lost; give multi_precision=True",
+        # scripts silence MXNet's warning by its first words
+        f"Accumulating with float16: {type(optimizer).__name__} loses small steps; give multi_precision=True",
         UserWarning, stacklevel=3,
     )
 

@@ -291,7 +291,7 @@ def test_changes_that_are_refused(files: Path) -> None:
                   {"min_crop_scales": (2,)}, {"max_crop_trials": (1.5,)}):
         refused("ImageRecordIter/argument", mx.MXNetError, opened, ImageDetRecordIter, "boxes", **given)
     message = refused("ImageRecordIter/crop-size", mx.MXNetError, next, opened(min_crop_size=8, max_crop_size=8))
-    assert 'pictures.rec", byte 0: input image size smaller' in message
+    assert 'pictures.rec", byte 0: a picture of (6, 9) is smaller' in message
     refused("ImageRecordIter/too-large", mx.MXNetError, next, opened(pad=1 << 20))
     refused("ImageRecordIter/too-large", mx.MXNetError, next, opened(min_random_scale=1e5, max_random_scale=1e5))
     refused("ImageRecordIter/too-large", mx.MXNetError, next, opened(ImageDetRecordIter, "boxes", resize=1 << 20))

@@ -281,7 +281,7 @@ def test_verbosity(caplog: pytest.LogCaptureFixture) -> None:
     filled(init.One().set_verbosity(True, lambda _: "sum"), "x_bias", (2,))
     filled(init.Load({"a": nd.ones(2)}, verbose=True), "a", (2,))
     assert caplog.messages == [
-        "Initialized x_weight as weight: 1.0", "Initialized x_bias as bias: sum", "Initialized a by loading",
+        "x_weight begins as weight: 1.0", "x_bias begins as bias: sum", "a is loaded",
     ]
 
 

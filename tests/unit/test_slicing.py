@@ -104,7 +104,7 @@ def test_duplicate_names_are_refused():
     names = SimpleNamespace(
         list_arguments=lambda: ["data"], list_auxiliary_states=lambda: ["m", "m"]
     )
-    with pytest.raises(ValueError, match=r'auxiliary state name "m".*data.*m') as caught:
+    with pytest.raises(ValueError, match=r'auxiliary states have the name "m".*data.*m') as caught:
         _check_arguments(names)
     assert caught.value.clause == "ExecutorGroup/unique-states"
 
