@@ -104,7 +104,7 @@ class BaseModule:
         return results
 
     def _forwarded(
-        self, eval_data: Any, num_batch: int | None, reset: bool, sparse_row_id_fn: Callable | None,
+        self, eval_data: Any, num_batch: int | None, reset: bool, sparse_row_id_fn: Any
     ) -> Iterator[tuple[int, Any]]:
         """Compute the outputs of each batch for inference, and yield its number and it."""
         if reset:
@@ -177,8 +177,7 @@ class BaseModule:
         if len({len(outputs) for outputs in batches}) > 1:
             raise refusal(
                 "Module/predict-merge",
-                "batches have different numbers of outputs, as those of buckets may: pass merge_batches=False",
-                AssertionError,
+                "batches have different numbers of outputs; pass merge_batches=False", AssertionError,
             )
         merged = [nd.concatenate(list(parts)) for parts in zip(*batches, strict=True)]
         return merged if len(merged) > 1 or always_output_list else merged[0]
@@ -316,7 +315,7 @@ class BaseModule:
         demand(self, "save_params")
         nd.save(fname, {
             f"{kind}:{name}": value.as_in_context(cpu())
-            for kind, arrays in zip(("arg", "aux"), self.get_params(), strict=True) for name, value in arrays.items()
+            for kind, values in zip(("arg", "aux"), self.get_params(), strict=True) for name, value in values.items()
         })
 
     def load_params(self, fname: str) -> None:
