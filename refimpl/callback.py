@@ -11,6 +11,7 @@ import logging
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .base import decides, refusal
@@ -18,6 +19,18 @@ from .symbol.checkpoint import save_checkpoint
 
 EpochCallback = Callable[..., None]
 BatchCallback = Callable[[Any], None]
+
+
+def _every(period: int, save: EpochCallback) -> EpochCallback:
+    """An epoch callback that calls ``save(epoch, symbol, parameters, states)``, the epoch counted from 1."""
+    epochs = int(max(1, period))
+
+    def at_end(iter_no: int, sym: Any = None, arg: Any = None, aux: Any = None) -> None:
+        number = iter_no + 1
+        if number % epochs == 0:
+            save(number, sym, arg, aux)
+
+    return at_end
 
 
 @decides("callback/checkpoint")
@@ -32,14 +45,10 @@ def module_checkpoint(
         period: int, epochs from one checkpoint to the next; below 1 counts as 1.
         save_optimizer_states: bool, whether to write the optimizer's states too.
     """
-    period = int(max(1, period))
+    def save(number: int, *_: Any) -> None:
+        mod.save_checkpoint(prefix, number, save_optimizer_states=save_optimizer_states)
 
-    def _callback(iter_no: int, sym: Any = None, arg: Any = None, aux: Any = None) -> None:
-        del sym, arg, aux  # the module has its own
-        if (iter_no + 1) % period == 0:
-            mod.save_checkpoint(prefix, iter_no + 1, save_optimizer_states=save_optimizer_states)
-
-    return _callback
+    return _every(period, save)
 
 
 @decides("callback/checkpoint")
@@ -49,13 +58,7 @@ def do_checkpoint(prefix: str, period: int = 1) -> EpochCallback:
     The files are ``prefix-symbol.json`` and ``prefix-0001.params``, numbered from 1. A period below 1
     counts as 1.
     """
-    period = int(max(1, period))
-
-    def _callback(iter_no: int, sym: Any, arg: Any, aux: Any) -> None:
-        if (iter_no + 1) % period == 0:
-            save_checkpoint(prefix, iter_no + 1, sym, arg, aux)
-
-    return _callback
+    return _every(period, partial(save_checkpoint, prefix))
 
 
 @decides("callback/train-metric")
@@ -65,16 +68,16 @@ def log_train_metric(period: int, auto_reset: bool = False) -> BatchCallback:
     With ``auto_reset`` the local sums of the metric begin anew after each line.
     """
 
-    def _callback(param: Any) -> None:
-        if param.nbatch % period == 0 and param.eval_metric is not None:
-            for name, value in param.eval_metric.get_name_value():
-                logging.info(
-                    "Iter[%d] Batch[%d] Train-%s=%f", param.epoch, param.nbatch, name, value
-                )
-            if auto_reset:
-                param.eval_metric.reset_local()
+    def at_batch(param: Any) -> None:
+        metric = param.eval_metric
+        if metric is None or param.nbatch % period:
+            return
+        for name, value in metric.get_name_value():
+            logging.info("Iter[%d] Batch[%d] Train-%s=%f", param.epoch, param.nbatch, name, value)
+        if auto_reset:
+            metric.reset_local()
 
-    return _callback
+    return at_batch
 
 
 @decides("Speedometer/line", "Speedometer/auto-reset", "Speedometer/clock")
@@ -96,41 +99,31 @@ class Speedometer:
             raise refusal(
                 "Speedometer/frequent", f"frequent must be 1 or more batches, got {frequent}", ValueError
             )
-        self.batch_size = batch_size
-        self.frequent = frequent
-        self.init = False
-        self.tic = 0.0
-        self.last_count = 0
-        self.auto_reset = auto_reset
+        self.batch_size, self.frequent, self.auto_reset = batch_size, frequent, auto_reset
+        self.init, self.tic, self.last_count = False, 0.0, 0  # whether the clock runs, since when; the last batch
 
     def __call__(self, param: Any) -> None:
         """Log when ``frequent`` batches have passed; the first call of an epoch starts the clock."""
-        count = param.nbatch
-        if self.last_count > count:
-            self.init = False
-        self.last_count = count
-        if not self.init:
-            self.init = True
-            self.tic = time.time()
+        fresh = not self.init or param.nbatch < self.last_count
+        self.init, self.last_count = True, param.nbatch
+        if not fresh and param.nbatch % self.frequent:
             return
-        if count % self.frequent:
-            return
-        seconds = time.time() - self.tic
+        if not fresh:
+            self._log(param, time.time() - self.tic)
+        self.tic = time.time()
+
+    def _log(self, param: Any, seconds: float) -> None:
+        """One line, in MXNet's format: scripts that plot a log look for it."""
         speed = self.frequent * self.batch_size / seconds if seconds > 0 else math.inf
-        metric = param.eval_metric
+        count, metric = param.nbatch, param.eval_metric
         if metric is None:
             logging.info("Iter[%d] Batch [%d]\tSpeed: %.2f samples/sec", param.epoch, count, speed)
-        else:
-            results = metric.get_name_value()
-            first = count - self.frequent if self.auto_reset else 0
-            if self.auto_reset:
-                metric.reset_local()
-            shown = "".join(f"\t{name}={value:f}" for name, value in results)
-            logging.info(
-                "Epoch[%d] Batch [%d-%d]\tSpeed: %.2f samples/sec%s",
-                param.epoch, first, count, speed, shown,
-            )
-        self.tic = time.time()
+            return
+        shown = "".join(f"\t{name}={value:f}" for name, value in metric.get_name_value())
+        if self.auto_reset:
+            metric.reset_local()
+        first = count - self.frequent if self.auto_reset else 0
+        logging.info("Epoch[%d] Batch [%d-%d]\tSpeed: %.2f samples/sec%s", param.epoch, first, count, speed, shown)
 
 
 @decides("ProgressBar/line")
@@ -151,9 +144,8 @@ class ProgressBar:
 
     def __call__(self, param: Any) -> None:
         """Log the bar as it stands after ``param.nbatch`` batches."""
-        share = param.nbatch / float(self.total)
-        filled = round(self.bar_len * share)
-        bar = "=" * filled + "-" * (self.bar_len - filled)
+        share = param.nbatch / self.total
+        bar = ("=" * round(self.bar_len * share)).ljust(self.bar_len, "-")
         logging.info("[%s] %s%%\r", bar, math.ceil(100.0 * share))
 
 

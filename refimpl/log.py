@@ -61,7 +61,7 @@ def getLogger(  # noqa: N802  # MXNet's name
 
     ``name``, ``filename``, ``filemode`` and ``level`` are those of :func:`get_logger`.
     """
-    warnings.warn("getLogger is deprecated, Use get_logger instead.", DeprecationWarning, stacklevel=2)
+    warnings.warn("getLogger is deprecated; use get_logger", DeprecationWarning, stacklevel=2)
     return get_logger(name, filename, filemode, level)
 
 

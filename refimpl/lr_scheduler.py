@@ -7,11 +7,12 @@ remembers what it returned: calling it with a smaller number does not undo a dec
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi
 
-from .base import decides, refusal
+from .base import decides, refusal, require
 
 
 class LRScheduler:
@@ -31,26 +32,20 @@ class LRScheduler:
         warmup_mode: str = "linear",
     ) -> None:
         _require_integer("warmup_steps", warmup_steps)
-        if warmup_steps < 0:
-            raise refusal(
-                "LRScheduler/warmup-steps", f"Warmup steps has to be positive or 0, got {warmup_steps}",
-                ValueError,
-            )
-        if warmup_begin_lr > base_lr:
-            raise refusal(
-                "LRScheduler/warmup-begin", "Base lr has to be higher than warmup_begin_lr, got"
-                f" {base_lr} and {warmup_begin_lr}", ValueError,
-            )
-        if warmup_mode not in ("linear", "constant"):
-            raise refusal(
-                "LRScheduler/warmup-mode",
-                f"Supports only linear and constant modes of warmup, got {warmup_mode!r}", ValueError,
-            )
-        self.base_lr = base_lr
-        self.warmup_steps = warmup_steps
-        self.warmup_final_lr = base_lr
-        self.warmup_begin_lr = warmup_begin_lr
-        self.warmup_mode = warmup_mode
+        require(
+            "LRScheduler/warmup-steps", warmup_steps >= 0, f"warmup_steps is {warmup_steps}: give 0 or more updates",
+            ValueError,
+        )
+        require(
+            "LRScheduler/warmup-begin", not warmup_begin_lr > base_lr,
+            f"the rate rises from warmup_begin_lr to base_lr, but {warmup_begin_lr} is above {base_lr}", ValueError,
+        )
+        require(
+            "LRScheduler/warmup-mode", warmup_mode in ("linear", "constant"),
+            f"warmup_mode is linear or constant, not {warmup_mode!r}", ValueError,
+        )
+        self.base_lr = self.warmup_final_lr = base_lr
+        self.warmup_begin_lr, self.warmup_steps, self.warmup_mode = warmup_begin_lr, warmup_steps, warmup_mode
 
     @decides("LRScheduler/warm-up")
     def get_warmup_lr(self, num_update: int) -> float:
@@ -64,10 +59,8 @@ class LRScheduler:
                 "LRScheduler/warmup-over",
                 f"update {num_update} is past the warm-up of {self.warmup_steps} steps", AssertionError,
             )
-        if self.warmup_mode == "constant":
-            return self.warmup_begin_lr
-        whole = self.warmup_final_lr - self.warmup_begin_lr
-        return self.warmup_begin_lr + whole * float(num_update) / float(self.warmup_steps)
+        rise = 0 if self.warmup_mode == "constant" else self.warmup_final_lr - self.warmup_begin_lr
+        return self.warmup_begin_lr + rise * num_update / self.warmup_steps
 
     def __call__(self, num_update: int) -> float:
         """Return the rate after ``num_update`` updates."""
@@ -77,8 +70,8 @@ class LRScheduler:
 
     def _scheduled(self, num_update: int) -> float:
         raise refusal(
-            "LRScheduler/abstract", f"{type(self).__name__} must override __call__",
-            NotImplementedError,
+            "LRScheduler/abstract",
+            f"{type(self).__name__} has no __call__: a class of schedulers says what the rate is", NotImplementedError,
         )
 
 
@@ -104,17 +97,11 @@ class FactorScheduler(LRScheduler):
     @decides("LRScheduler/factor-rule", "LRScheduler/no-way-back")
     def _scheduled(self, num_update: int) -> float:
         while num_update > self.count + self.step:
-            before = self.base_lr
+            before, wanted = self.base_lr, self.base_lr * self.factor
+            ended = wanted < self.stop_factor_lr
+            self.base_lr = self.stop_factor_lr if ended else wanted
             self.count += self.step
-            self.base_lr *= self.factor
-            if self.base_lr < self.stop_factor_lr:
-                self.base_lr = self.stop_factor_lr
-                logging.info(
-                    "Update[%d]: now learning rate arrived at %0.5e, will not change in the future",
-                    num_update, self.base_lr,
-                )
-            else:
-                _log_change(num_update, self.base_lr)
+            _log_change(num_update, self.base_lr, ", which is stop_factor_lr, and stays so" if ended else "")
             if self.base_lr == before:  # nor will further steps change it, however many there are
                 self.count += (num_update - self.count - 1) // self.step * self.step
         return self.base_lr
@@ -142,7 +129,7 @@ class MultiFactorScheduler(LRScheduler):
             _require_step(number)
         if any(later <= earlier for earlier, later in pairwise(step)):
             raise refusal(
-                "LRScheduler/steps", f"Schedule step must be an increasing integer list, got {step}",
+                "LRScheduler/steps", f"the numbers in step must increase, got {step}",
                 ValueError,
             )
         _require_factor(factor)
@@ -153,9 +140,8 @@ class MultiFactorScheduler(LRScheduler):
 
     @decides("LRScheduler/multi-factor-rule", "LRScheduler/no-way-back")
     def _scheduled(self, num_update: int) -> float:
-        while self.cur_step_ind < len(self.step) and num_update > self.step[self.cur_step_ind]:
-            self.count = self.step[self.cur_step_ind]
-            self.cur_step_ind += 1
+        for step in self.step[self.cur_step_ind : bisect_left(self.step, num_update)]:  # those before num_update
+            self.cur_step_ind, self.count = self.cur_step_ind + 1, step
             self.base_lr *= self.factor
             _log_change(num_update, self.base_lr)
         return self.base_lr
@@ -173,7 +159,7 @@ class _FallingScheduler(LRScheduler):
         if max_update < 1:
             raise refusal(
                 "LRScheduler/max-update",
-                f"maximum number of updates must be strictly positive, got {max_update}", ValueError,
+                f"max_update is {max_update}: give 1 or more updates", ValueError,
             )
         self.base_lr_orig = base_lr
         self.max_update = max_update
@@ -243,24 +229,18 @@ def _require_integer(name: str, value: object) -> None:
 
 
 def _require_step(step: float) -> None:
-    if step < 1:
-        raise refusal(
-            "LRScheduler/steps", f"Schedule step must be greater or equal than 1 round, got {step}",
-            ValueError,
-        )
+    require("LRScheduler/steps", not step < 1, f"step is {step}: give 1 or more updates", ValueError)
 
 
 def _require_factor(factor: float) -> None:
-    if factor > 1.0:
-        raise refusal(
-            "LRScheduler/factor", f"Factor must be no more than 1 to make lr reduce, got {factor}",
-            ValueError,
-        )
+    require(
+        "LRScheduler/factor", not factor > 1.0, f"factor is {factor}: give 1 or less, rates do not rise", ValueError
+    )
 
 
 @decides("LRScheduler/log")
-def _log_change(num_update: int, rate: float) -> None:
-    logging.info("Update[%d]: Change learning rate to %0.5e", num_update, rate)
+def _log_change(num_update: int, rate: float, note: str = "") -> None:
+    logging.info("Update[%d]: learning rate is now %0.5e%s", num_update, rate, note)
 
 
 __all__ = [

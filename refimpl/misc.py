@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from .base import refusal
+from .base import refusal, require
 
 
 class LearningRateScheduler:
@@ -20,7 +20,10 @@ class LearningRateScheduler:
             NotImplementedError: a subclass says what it is.
         """
         del iteration
-        raise refusal("misc/schedule", "must override this", NotImplementedError)
+        raise refusal(
+            "misc/schedule", f"{type(self).__name__} has no __call__: a class of schedules says what the rate is",
+            NotImplementedError,
+        )
 
 
 class FactorScheduler(LearningRateScheduler):
@@ -36,26 +39,18 @@ class FactorScheduler(LearningRateScheduler):
 
     def __init__(self, step: float, factor: float = 0.1) -> None:
         super().__init__()
-        if step < 1:
-            raise refusal(
-                "misc/schedule", f"Schedule step must be greater or equal than 1 round, got {step}", ValueError
-            )
-        if factor >= 1.0:
-            raise refusal("misc/schedule", f"Factor must be less than 1 to make lr reduce, got {factor}", ValueError)
-        self.step = step
-        self.factor = factor
-        self.old_lr = self.base_lr
-        self.init = False
+        require("misc/schedule", not step < 1, f"step is {step}: give 1 or more iterations", ValueError)
+        require("misc/schedule", not factor >= 1.0, f"factor is {factor}: give less than 1, rates fall", ValueError)
+        self.step, self.factor = step, factor
+        self.init, self.old_lr = False, self.base_lr  # whether a rate was asked for, and what it was
 
     def __call__(self, iteration: int) -> float:
         """The learning rate at an iteration; a change since the last call is logged."""
-        if not self.init:
-            self.init = True
-            self.old_lr = self.base_lr
         rate = self.base_lr * self.factor ** int(iteration / self.step)
-        if rate != self.old_lr:
-            self.old_lr = rate
-            logging.info("At Iteration [%d]: Swith to new learning rate %.5f", iteration, rate)
+        before = self.old_lr if self.init else self.base_lr
+        self.init, self.old_lr = True, rate
+        if rate != before:
+            logging.info("Iteration[%d]: learning rate is now %0.5e", iteration, rate)
         return rate
 
 

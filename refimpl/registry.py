@@ -37,8 +37,8 @@ def get_register_func(base_class: type, nickname: str) -> Callable:
         if word in known and known[word] is not klass:
             old, new = known[word], klass
             warnings.warn(
-                f"New {nickname} {new.__module__}.{new.__name__} registered with name {word} is"
-                f" overriding existing {nickname} {old.__module__}.{old.__name__}",
+                f"{nickname} {word!r} is {new.__module__}.{new.__name__} now, no longer"
+                f" {old.__module__}.{old.__name__}",
                 UserWarning, stacklevel=2,
             )
         known[word] = klass

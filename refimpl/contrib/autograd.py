@@ -103,7 +103,7 @@ def grad_and_loss(func: Callable, argnum: int | Sequence[int] | None = None) -> 
         for variable in variables:
             if not isinstance(variable, NDArray):
                 raise refusal(
-                    "contrib-autograd/arguments", "type of autograd input should be NDArray, got"
+                    "contrib-autograd/arguments", "gradients are taken of NDArrays, not of a"
                     f" {type(variable).__name__}", AssertionError,
                 )
         for variable in variables:

@@ -86,7 +86,7 @@ def _wanting_gradient(need_grad: Any, names: Sequence[str], inputs: Collection[s
         return set(names) - set(inputs)
     require(
         "ExecutorManager/need-grad", need_grad is False or isinstance(need_grad, set),
-        f"need_grad must be boolean or set. Got a {type(need_grad).__name__}", AssertionError,
+        f"need_grad is True, False or a set of names, not {need_grad!r}", AssertionError,
     )
     return need_grad or ()
 
@@ -255,7 +255,7 @@ class DataParallelExecutorManager:
         weights = [1] * len(ctx) if work_load_list is None else work_load_list
         require(
             "ExecutorManager/work-load", isinstance(weights, list) and len(weights) == len(ctx),
-            f"Invalid settings for work load. Give a list with {len(ctx)} weights, not {work_load_list!r}",
+            f"work_load_list is a list with {len(ctx)} weights, one for each device, not {work_load_list!r}",
             AssertionError,
         )
         self.slices = _split_input_slice(train_data.batch_size, weights)
@@ -368,7 +368,7 @@ class DataParallelExecutorManager:
         """
         require(
             "ExecutorManager/monitor", self.sym_gen is None,
-            "Monitoring is not implemented for bucketing; use a BucketingModule", NotImplementedError,
+            "the executors of several buckets take no monitor here; use a BucketingModule", NotImplementedError,
         )
         for each in self.execgrp.train_execs:
             monitor.install(each)

@@ -46,8 +46,8 @@ def _split_input_slice(batch_size: float, work_load_list: Sequence[float]) -> li
         if begin >= end:
             raise refusal(
                 "split/empty",
-                f"Too many slices. Some splits are empty. {batch_size} rows were split over weights "
-                f"{list(work_load_list)}; use a larger batch or fewer devices",
+                f"a device gets none of {batch_size} rows with the weights {list(work_load_list)}; use a larger batch"
+                " or fewer devices",
                 ValueError,
             )
         slices.append(slice(begin, end))
@@ -73,7 +73,7 @@ def _check_arguments(symbol: Any) -> None:
                 known += f" and auxiliary states are {states}"
             raise refusal(
                 clause,
-                f'Find duplicated {what} name "{twice[0]}"; {known}. '
+                f'two {what}s have the name "{twice[0]}"; {known}. '
                 "Give each variable a name of its own, or use one variable twice",
                 ValueError,
             )
@@ -102,7 +102,7 @@ def _load_general(data: Sequence[NDArray], targets: Sequence[Any]) -> None:
         if rows != source.shape[0]:
             raise refusal(
                 "split/batch-size",
-                f"Batch size miss match. Expected {rows}, got {source.shape[0]}",
+                f"the batch has {source.shape[0]} rows, the devices take {rows}",
                 AssertionError,
             )
         for part, array in target:

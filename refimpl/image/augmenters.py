@@ -8,15 +8,17 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from .. import ndarray as nd
-from ..base import decides, require
+from ..base import decides
 from ..ndarray import NDArray
 from .image import (
     Size,
+    _area_of,
     _method,
     _sides,
     center_crop,
@@ -47,13 +49,30 @@ class Augmenter:
         """The augmenter as JSON: the name of its class in small letters, and its arguments."""
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
+    def _keep(self, **arguments: Any) -> None:
+        """Keep the arguments of a constructor, as attributes and for :meth:`dumps`."""
+        Augmenter.__init__(self, **arguments)
+        vars(self).update(arguments)
+
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
-        raise NotImplementedError("Must override implementation.")
+        raise NotImplementedError(f"{type(self).__name__} has no __call__: a class of augmenters says what it changes")
+
+
+class _Several(Augmenter):
+    """Augmenters in a list, ``ts``."""
+
+    def __init__(self, ts: Any) -> None:
+        super().__init__()
+        self.ts = ts
+
+    def dumps(self) -> Any:
+        """A list: the name of the class in small letters, and what the augmenters dump."""
+        return [type(self).__name__.lower(), [each.dumps() for each in self.ts]]
 
 
 @decides("Augmenter/several")
-class SequentialAug(Augmenter):
+class SequentialAug(_Several):
     """Calls augmenters one after another.
 
     Args:
@@ -61,22 +80,15 @@ class SequentialAug(Augmenter):
     """
 
     def __init__(self, ts: Sequence[Augmenter]) -> None:
-        super().__init__()
-        self.ts = ts
-
-    def dumps(self) -> Any:
-        """A list: the name of the class in small letters, and what the augmenters dump."""
-        return [type(self).__name__.lower(), [one.dumps() for one in self.ts]]
+        super().__init__(ts)
 
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
-        for one in self.ts:
-            src = one(src)
-        return src
+        return reduce(lambda picture, change: change(picture), self.ts, src)
 
 
 @decides("Augmenter/several")
-class RandomOrderAug(Augmenter):
+class RandomOrderAug(_Several):
     """Calls augmenters in a random order; ``random.shuffle`` changes ``ts`` itself.
 
     Args:
@@ -84,55 +96,49 @@ class RandomOrderAug(Augmenter):
     """
 
     def __init__(self, ts: list[Augmenter]) -> None:
-        super().__init__()
-        self.ts = ts
-
-    def dumps(self) -> Any:
-        """A list: the name of the class in small letters, and what the augmenters dump."""
-        return [type(self).__name__.lower(), [one.dumps() for one in self.ts]]
+        super().__init__(ts)
 
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
         random.shuffle(self.ts)
-        for one in self.ts:
-            src = one(src)
-        return src
+        return reduce(lambda picture, change: change(picture), self.ts, src)
 
 
 # --- sizes -----------------------------------------------------------------------------------------
 
 
-class ResizeAug(Augmenter):
+class _ToSize(Augmenter):
+    """Brings pictures to ``size`` by the method ``interp``: 0 to 4, 9 (by the sizes), 10 (at random)."""
+
+    size: Any
+    interp: int
+
+    def __init__(self, size: Size, interp: int = 2) -> None:
+        self._keep(size=size, interp=interp)
+
+
+class ResizeAug(_ToSize):
     """Makes the shorter edge ``size`` pixels long, as :func:`resize_short`."""
 
     def __init__(self, size: int, interp: int = 2) -> None:
-        super().__init__(size=size, interp=interp)
-        self.size, self.interp = size, interp
+        self._keep(size=size, interp=interp)
 
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
         return resize_short(src, self.size, self.interp)
 
 
-class ForceResizeAug(Augmenter):
+class ForceResizeAug(_ToSize):
     """Stretches to ``size``, (width, height)."""
-
-    def __init__(self, size: Size, interp: int = 2) -> None:
-        super().__init__(size=size, interp=interp)
-        self.size, self.interp = size, interp
 
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
-        sizes = (*_sides(src), self.size[1], self.size[0])
-        return imresize(src, *self.size, interp=_method(self.interp, sizes))
+        width, height = self.size
+        return imresize(src, width, height, interp=_method(self.interp, (*_sides(src), height, width)))
 
 
-class RandomCropAug(Augmenter):
+class RandomCropAug(_ToSize):
     """Cuts ``size``, (width, height), from a random place, as :func:`random_crop`."""
-
-    def __init__(self, size: Size, interp: int = 2) -> None:
-        super().__init__(size=size, interp=interp)
-        self.size, self.interp = size, interp
 
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
@@ -151,118 +157,152 @@ class RandomSizedCropAug(Augmenter):
         AssertionError: there is a keyword other than min_area, the older name of ``area``.
     """
 
+    size: Size
+    area: Any
+    ratio: Sequence[float]
+    interp: int
+
     def __init__(self, size: Size, area: Any, ratio: Sequence[float], interp: int = 2, **kwargs: Any) -> None:
-        super().__init__(size=size, area=area, ratio=ratio, interp=interp)
-        area = kwargs.pop("min_area", area)
-        require(
-            "random_crop/keywords", not kwargs,
-            f"unexpected keyword arguments for `RandomSizedCropAug`: {', '.join(sorted(kwargs))}", AssertionError,
-        )
-        self.size, self.area, self.ratio, self.interp = size, area, ratio, interp
+        self._keep(size=size, area=area, ratio=ratio, interp=interp)
+        self.area = _area_of("RandomSizedCropAug", area, kwargs)  # dumps has what was given as area
 
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
         return random_size_crop(src, self.size, self.area, self.ratio, self.interp)[0]
 
 
-class CenterCropAug(Augmenter):
+class CenterCropAug(_ToSize):
     """Cuts ``size``, (width, height), from the middle, as :func:`center_crop`."""
-
-    def __init__(self, size: Size, interp: int = 2) -> None:
-        super().__init__(size=size, interp=interp)
-        self.size, self.interp = size, interp
 
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
         return center_crop(src, self.size, self.interp)[0]
 
 
-class HorizontalFlipAug(Augmenter):
-    """Exchanges left and right if a random number from 0 to 1 is less than ``p``."""
+# --- by chance -------------------------------------------------------------------------------------
+
+
+class _Sometimes(Augmenter):
+    """Changes a picture if a random number from 0 to 1 is less than ``p``."""
+
+    p: float
 
     def __init__(self, p: float) -> None:
-        super().__init__(p=p)
-        self.p = p
+        self._keep(p=p)
 
-    @decides("Augmenter/flip")
+    def _changed(self, src: NDArray) -> NDArray:
+        raise NotImplementedError
+
+    @decides("Augmenter/flip", "Augmenter/gray")
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
-        return nd.flip(src, axis=1) if random.random() < self.p else src
+        return self._changed(src) if random.random() < self.p else src
+
+
+class HorizontalFlipAug(_Sometimes):
+    """Exchanges left and right if a random number from 0 to 1 is less than ``p``."""
+
+    def _changed(self, src: NDArray) -> NDArray:
+        return nd.flip(src, axis=1)
+
+
+class RandomGrayAug(_Sometimes):
+    """Makes a picture grey if a random number from 0 to 1 is less than ``p``."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__(p)
+        self.mat = nd.array([[0.21] * 3, [0.72] * 3, [0.07] * 3])
+
+    def _changed(self, src: NDArray) -> NDArray:
+        return nd.dot(src, self.mat)
 
 
 # --- colours ---------------------------------------------------------------------------------------
 
-_LIGHT = ((0.299, 0.587, 0.114),)
+_LIGHT = ((0.299, 0.587, 0.114),)  # of red, green and blue in the brightness of a pixel
 
 
-class BrightnessJitterAug(Augmenter):
+class _JitterAug(Augmenter):
+    """pixel * strength + reference * (1 - strength), in place, for a random strength about 1.
+
+    A subclass says what the reference is; ``_most`` names its argument, the farthest that the strength is from 1.
+    """
+
+    _most: str
+
+    def _reference(self, src: NDArray, share: float) -> NDArray | None:
+        """The reference times ``share``; None where it is black."""
+        raise NotImplementedError
+
+    @decides("Augmenter/jitter")
+    def __call__(self, src: NDArray) -> NDArray:
+        """The changed picture."""
+        most = getattr(self, self._most)
+        strength = 1.0 + random.uniform(-most, most)
+        reference = self._reference(src, 1.0 - strength)
+        src *= strength
+        if reference is not None:
+            src += reference
+        return src
+
+
+class BrightnessJitterAug(_JitterAug):
     """Multiplies by 1 and a random number up to ``brightness``, in place."""
 
+    _most = "brightness"
+
     def __init__(self, brightness: float) -> None:
-        super().__init__(brightness=brightness)
-        self.brightness = brightness
+        self._keep(brightness=brightness)
 
-    @decides("Augmenter/jitter")
-    def __call__(self, src: NDArray) -> NDArray:
-        """The changed picture."""
-        src *= 1.0 + random.uniform(-self.brightness, self.brightness)
-        return src
+    def _reference(self, src: NDArray, share: float) -> None:
+        del src, share
 
 
-class ContrastJitterAug(Augmenter):
+class ContrastJitterAug(_JitterAug):
     """Moves every pixel away from the mean brightness of the picture, or towards it, in place."""
 
+    _most = "contrast"
+
     def __init__(self, contrast: float) -> None:
-        super().__init__(contrast=contrast)
-        self.contrast = contrast
+        self._keep(contrast=contrast)
         self.coef = nd.array([_LIGHT])
 
-    @decides("Augmenter/jitter")
-    def __call__(self, src: NDArray) -> NDArray:
-        """The changed picture."""
-        alpha = 1.0 + random.uniform(-self.contrast, self.contrast)
-        gray = src * self.coef
-        gray = (3.0 * (1.0 - alpha) / gray.size) * nd.sum(gray)
-        src *= alpha
-        src += gray
-        return src
+    def _reference(self, src: NDArray, share: float) -> NDArray:
+        light = src * self.coef
+        return (3.0 * share / light.size) * nd.sum(light)  # a pixel's brightness is the sum of its 3 numbers
 
 
-class SaturationJitterAug(Augmenter):
+class SaturationJitterAug(_JitterAug):
     """Moves every pixel away from its own grey, or towards it, in place."""
 
+    _most = "saturation"
+
     def __init__(self, saturation: float) -> None:
-        super().__init__(saturation=saturation)
-        self.saturation = saturation
+        self._keep(saturation=saturation)
         self.coef = nd.array([_LIGHT])
 
-    @decides("Augmenter/jitter")
-    def __call__(self, src: NDArray) -> NDArray:
-        """The changed picture."""
-        alpha = 1.0 + random.uniform(-self.saturation, self.saturation)
-        gray = nd.sum(src * self.coef, axis=2, keepdims=True)
-        gray *= 1.0 - alpha
-        src *= alpha
-        src += gray
-        return src
+    def _reference(self, src: NDArray, share: float) -> NDArray:
+        return nd.sum(src * self.coef, axis=2, keepdims=True) * share
 
 
 class HueJitterAug(Augmenter):
     """Turns colours around the axis of grey, by up to ``hue`` times a half turn."""
 
+    hue: float
+
     def __init__(self, hue: float) -> None:
-        super().__init__(hue=hue)
-        self.hue = hue
+        self._keep(hue=hue)
+        # from red, green and blue to brightness and two differences of colour, and back
         self.tyiq = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
         self.ityiq = np.array([[1.0, 0.956, 0.621], [1.0, -0.272, -0.647], [1.0, -1.107, 1.705]])
 
     @decides("Augmenter/hue")
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
-        alpha = random.uniform(-self.hue, self.hue)
-        u, w = np.cos(alpha * np.pi), np.sin(alpha * np.pi)
-        turn = np.array([[1.0, 0.0, 0.0], [0.0, u, -w], [0.0, w, u]])
-        return nd.dot(src, nd.array(np.dot(np.dot(self.ityiq, turn), self.tyiq).T))
+        angle = random.uniform(-self.hue, self.hue) * np.pi
+        cosine, sine = np.cos(angle), np.sin(angle)
+        turn = np.array([[1.0, 0.0, 0.0], [0.0, cosine, -sine], [0.0, sine, cosine]])
+        return nd.dot(src, nd.array((self.ityiq @ turn @ self.tyiq).T))
 
 
 class ColorJitterAug(RandomOrderAug):
@@ -281,15 +321,18 @@ class LightingAug(Augmenter):
         eigval, eigvec: shapes (3,) and (3, 3).
     """
 
+    alphastd: float
+    eigval: np.ndarray
+    eigvec: np.ndarray
+
     def __init__(self, alphastd: float, eigval: np.ndarray, eigvec: np.ndarray) -> None:
-        super().__init__(alphastd=alphastd, eigval=eigval, eigvec=eigvec)
-        self.alphastd, self.eigval, self.eigvec = alphastd, eigval, eigvec
+        self._keep(alphastd=alphastd, eigval=eigval, eigvec=eigvec)
 
     @decides("Augmenter/lighting")
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
-        alpha = np.random.normal(0, self.alphastd, size=(3,))  # noqa: NPY002  # MXNet's stream
-        src += nd.array(np.dot(self.eigvec * alpha, self.eigval))
+        shares = np.random.normal(0, self.alphastd, size=(3,))  # noqa: NPY002  # MXNet's stream
+        src += nd.array(np.dot(self.eigvec * shares, self.eigval))
         return src
 
 
@@ -303,20 +346,6 @@ class ColorNormalizeAug(Augmenter):
     def __call__(self, src: NDArray) -> NDArray:
         """The changed picture."""
         return color_normalize(src, self.mean, self.std)
-
-
-class RandomGrayAug(Augmenter):
-    """Makes a picture grey if a random number from 0 to 1 is less than ``p``."""
-
-    def __init__(self, p: float) -> None:
-        super().__init__(p=p)
-        self.p = p
-        self.mat = nd.array([[0.21] * 3, [0.72] * 3, [0.07] * 3])
-
-    @decides("Augmenter/gray")
-    def __call__(self, src: NDArray) -> NDArray:
-        """The changed picture."""
-        return nd.dot(src, self.mat) if random.random() < self.p else src
 
 
 class CastAug(Augmenter):

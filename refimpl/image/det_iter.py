@@ -73,17 +73,17 @@ class ImageDetIter(ImageIter):
     def _objects(self, label: Any) -> np.ndarray:
         """The objects of a picture that have an area: shape (count, width)."""
         raw = np.asarray(label.asnumpy() if isinstance(label, NDArray) else label, np.float32).ravel()
-        require("ImageDetIter/objects", raw.size >= 7, f"Label shape is invalid: {raw.shape}", RuntimeError)
+        require("ImageDetIter/objects", raw.size >= 7, f"labels have 7 numbers or more, not {raw.size}", RuntimeError)
         head, width = raw[:2]
         whole = 2 <= head <= raw.size and 5 <= width <= raw.size and head == int(head) and width == int(width)
         require(
             "ImageDetIter/objects", whole and (raw.size - int(head)) % int(width) == 0,
-            f"Label shape {raw.shape} inconsistent with annotation width {width:g}, and {head:g} numbers before"
-            " objects: expected header width (2 or more), object width (5 or more), ..., objects", RuntimeError,
+            f"{raw.size} labels with a header of {head:g} and objects of {width:g} numbers: expected header width"
+            " (2 or more), object width (5 or more), ..., objects", RuntimeError,
         )
         objects = raw[int(head) :].reshape(-1, int(width))
         objects = objects[(objects[:, 3] > objects[:, 1]) & (objects[:, 4] > objects[:, 2])]
-        require("ImageDetIter/no-object", len(objects), "Encounter sample with no valid label.", RuntimeError)
+        require("ImageDetIter/no-object", len(objects), "no object of the picture has an area", RuntimeError)
         return objects
 
     @decides("ImageDetIter/skip")
@@ -94,12 +94,12 @@ class ImageDetIter(ImageIter):
             self.check_valid_image([data])
             objects = self._objects(label)
         except RuntimeError as error:
-            logging.debug("Invalid image, skipping:  %s", error)
+            logging.debug("a picture is left out: %s", error)
             return None
         data, objects = self.augmentation_transform(data, objects)
         seen = (objects[:, 0] >= 0) & (objects[:, 3] > objects[:, 1]) & (objects[:, 4] > objects[:, 2])
         if not seen.any():
-            logging.debug("Invalid image, skipping:  no object is left")
+            logging.debug("a picture is left out: the augmenters left no object")
             return None
         most, width = self.provide_label[0].shape[1:]
         require(
@@ -125,17 +125,18 @@ class ImageDetIter(ImageIter):
             ValueError: it has.
         """
         require(
-            "ImageDetIter/reshape", len(label_shape) == 2, f"label_shape should have length 2, not {label_shape}",
+            "ImageDetIter/reshape", len(label_shape) == 2, f"label_shape is (objects, width), not {label_shape}",
             ValueError,
         )
         require(
             "ImageDetIter/reshape", label_shape[0] >= self.label_shape[0],
-            f"Attempts to reduce label count from {self.label_shape[0]} to {label_shape[0]}, not allowed.", ValueError,
+            f"pictures have up to {self.label_shape[0]} objects, label_shape leaves room for {label_shape[0]}",
+            ValueError,
         )
         width = self.provide_label[0].shape[2]
         require(
             "ImageDetIter/reshape", label_shape[1] == width,
-            f"label_shape object width inconsistent: {width} vs {label_shape[1]}.", ValueError,
+            f"objects have {width} numbers, label_shape gives them {label_shape[1]}", ValueError,
         )
 
     @decides("ImageDetIter/reshape")
@@ -166,18 +167,20 @@ class ImageDetIter(ImageIter):
             AssertionError: ``it`` is no ImageDetIter, or its objects have another width.
         """
         require(
-            "ImageDetIter/sync", isinstance(it, ImageDetIter), "Synchronize with invalid iterator.", AssertionError,
+            "ImageDetIter/sync", isinstance(it, ImageDetIter),
+            f"it must be an ImageDetIter, not {type(it).__name__}", AssertionError,
         )
         require(
             "ImageDetIter/sync", self.label_shape[1] == it.label_shape[1],
-            f"object width mismatch: {self.label_shape[1]} and {it.label_shape[1]}", AssertionError,
+            f"objects have {self.label_shape[1]} numbers here and {it.label_shape[1]} there; both need the same",
+            AssertionError,
         )
         most = max(self.label_shape[0], it.label_shape[0])
         for one in (self, it):
             if most > one.label_shape[0]:
                 one.reshape(None, (most, one.label_shape[1]))
                 if verbose:
-                    logging.info("Resized label_shape to %s", one.label_shape)
+                    logging.info("ImageDetIter: label_shape is now %s", one.label_shape)
         return it
 
     # --- pictures to look at -----------------------------------------------------------------------

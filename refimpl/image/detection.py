@@ -35,7 +35,7 @@ class DetAugmenter(Augmenter):
 
     def __call__(self, src: NDArray, label: np.ndarray) -> Sample:  # type: ignore[override]  # as in MXNet
         """The changed picture and objects."""
-        raise NotImplementedError("Must override implementation.")
+        raise NotImplementedError(f"{type(self).__name__} has no __call__: a class of augmenters says what it changes")
 
 
 @decides("DetAugmenter/borrow")
@@ -50,7 +50,7 @@ class DetBorrowAug(DetAugmenter):
         super().__init__()
         require(
             "DetAugmenter/borrow", isinstance(augmenter, Augmenter),
-            f"Borrowing from invalid Augmenter: {type(augmenter).__name__}", TypeError,
+            f"DetBorrowAug takes an Augmenter such as CastAug(), not {type(augmenter).__name__}", TypeError,
         )
         self.augmenter = augmenter
 
@@ -79,7 +79,8 @@ class DetRandomSelectAug(DetAugmenter):
         self.aug_list = list(aug_list) if isinstance(aug_list, (list, tuple)) else [aug_list]
         require(
             "DetAugmenter/select-list", all(isinstance(one, DetAugmenter) for one in self.aug_list),
-            "Allow DetAugmenter in list only", ValueError,
+            f"aug_list holds augmenters for detection, not {self.aug_list}; put DetBorrowAug around an Augmenter",
+            ValueError,
         )
         self.skip_prob = skip_prob if self.aug_list else 1
 
@@ -107,10 +108,8 @@ class DetHorizontalFlipAug(DetAugmenter):
     def __call__(self, src: NDArray, label: np.ndarray) -> Sample:  # type: ignore[override]  # as in MXNet
         """The changed picture and objects."""
         if random.random() < self.p:
-            src = nd.flip(src, axis=1)
-            right = 1.0 - label[:, 1]
-            label[:, 1] = 1.0 - label[:, 3]
-            label[:, 3] = right
+            label[:, (1, 3)] = 1.0 - label[:, (3, 1)]  # what was left is right, as far from its edge
+            return nd.flip(src, axis=1), label
         return src, label
 
 
@@ -134,7 +133,8 @@ def _usable(augmenter: DetAugmenter, area: Range, ratio: Range, least: float) ->
     ):
         if not fits or low > high:
             warnings.warn(
-                f"Skip {type(augmenter).__name__} due to invalid {name}: {(low, high)}", stacklevel=3,
+                f"{type(augmenter).__name__} leaves pictures as they are: nothing fits {name}={(low, high)}",
+                stacklevel=3,
             )
             return False
     return True
@@ -145,7 +145,43 @@ def _areas(boxes: np.ndarray) -> np.ndarray:
     return np.maximum(0, boxes[:, 2] - boxes[:, 0]) * np.maximum(0, boxes[:, 3] - boxes[:, 1])
 
 
-class DetRandomCropAug(DetAugmenter):
+class _Placing(DetAugmenter):
+    """Tries places for a picture, of random proportions and sizes, until one fits."""
+
+    aspect_ratio_range: Range
+    area_range: Range
+    max_attempts: int
+    enabled: bool
+
+    def _place(self, label: np.ndarray, height: int, width: int, ratio: float) -> Proposal | None:
+        """A place of about this ratio in pixels: left, top, width, height, and the objects in it; None: none fits."""
+        raise NotImplementedError
+
+    def _proposal(self, label: np.ndarray, height: int, width: int) -> Proposal | None:
+        """The first place that fits; None after ``max_attempts``."""
+        if not self.enabled or min(height, width) <= 0:
+            return None
+        ratios = (random.uniform(*self.aspect_ratio_range) for _ in range(self.max_attempts))
+        places = (self._place(label, height, width, ratio) for ratio in ratios)
+        return next((place for place in places if place is not None), None)
+
+    def _pixels(self, height: int, width: int) -> Range:
+        """The least and the most of ``area_range`` in pixels."""
+        least, most = (part * height * width for part in self.area_range)
+        return least, most
+
+
+def _between(least: int, most: int) -> int:
+    """A random number from ``least`` to ``most``; nothing is drawn where there is no choice."""
+    return random.randint(least, most) if least < most else least
+
+
+def _seat(room: int, part: int) -> int:
+    """Where a part begins on a side that has room for it."""
+    return random.randint(0, max(0, room - part))
+
+
+class DetRandomCropAug(_Placing):
     """Cuts a random part of the picture that covers enough of every object it touches.
 
     Args:
@@ -156,91 +192,78 @@ class DetRandomCropAug(DetAugmenter):
         max_attempts: after so many parts that do not fit, the picture stays as it is.
     """
 
+    min_object_covered: float
+    min_eject_coverage: float
+
     def __init__(
         self, min_object_covered: float = 0.1, aspect_ratio_range: Any = (0.75, 1.33), area_range: Any = (0.05, 1.0),
         min_eject_coverage: float = 0.3, max_attempts: int = 50,
     ) -> None:
         ratio, area = _range("aspect_ratio_range", aspect_ratio_range), _range("area_range", area_range)
-        super().__init__(
+        self._keep(
             min_object_covered=min_object_covered, aspect_ratio_range=ratio, area_range=area,
             min_eject_coverage=min_eject_coverage, max_attempts=max_attempts,
         )
-        self.min_object_covered, self.min_eject_coverage = min_object_covered, min_eject_coverage
-        self.aspect_ratio_range, self.area_range, self.max_attempts = ratio, area, max_attempts
         self.enabled = _usable(self, area, ratio, 0)
 
     def __call__(self, src: NDArray, label: np.ndarray) -> Sample:  # type: ignore[override]  # as in MXNet
         """The changed picture and objects."""
-        found = self._proposal(label, src.shape[0], src.shape[1])
-        if found is None:
+        place = self._proposal(label, *src.shape[:2])
+        if place is None:
             return src, label
-        x, y, w, h, label = found
-        return fixed_crop(src, x, y, w, h), label
+        x, y, w, h, objects = place
+        return fixed_crop(src, x, y, w, h), objects
 
     @decides("DetAugmenter/covered")
     def _covers(self, label: np.ndarray, box: tuple[float, float, float, float], pixels: float) -> bool:
-        """Whether the box, of at least 2 pixels, touches an object and covers enough of all that it touches."""
-        areas = _areas(label[:, 1:])
-        large = areas * pixels > 2
-        if not large.any():
-            return False
-        inside = np.concatenate(
-            [np.maximum(label[large, 1:3], box[:2]), np.minimum(label[large, 3:5], box[2:])], axis=1
-        )
-        covered = _areas(inside) / areas[large]
+        """Whether the box (its edges) touches an object of over 2 pixels, and covers enough of all that it touches."""
+        objects = label[_areas(label[:, 1:]) * pixels > 2, 1:5]
+        inside = np.hstack([np.maximum(objects[:, :2], box[:2]), np.minimum(objects[:, 2:], box[2:])])
+        covered = _areas(inside) / _areas(objects)
         touched = covered[covered > 0]
         return bool(touched.size and touched.min() > self.min_object_covered)
 
     @decides("DetAugmenter/eject")
     def _moved(self, label: np.ndarray, box: tuple[float, float, float, float]) -> np.ndarray | None:
         """The objects in parts of the box (left, top, width, height); None if too little is left of all."""
-        left, top, width, height = box
-        out = label.copy()
-        out[:, (1, 3)] = (out[:, (1, 3)] - left) / width
-        out[:, (2, 4)] = (out[:, (2, 4)] - top) / height
-        out[:, 1:5] = np.minimum(1, np.maximum(0, out[:, 1:5]))
+        width, height = box[2:]
+        moved = label.copy()
+        for edges, start, side in (((1, 3), box[0], width), ((2, 4), box[1], height)):
+            moved[:, edges] = np.minimum(1, np.maximum(0, (label[:, edges] - start) / side))
         with np.errstate(divide="ignore", invalid="ignore"):  # a box without area is dropped
-            coverage = _areas(out[:, 1:]) * width * height / _areas(label[:, 1:])
-        left_over = (out[:, 3] > out[:, 1]) & (out[:, 4] > out[:, 2]) & (coverage > self.min_eject_coverage)
-        return out[left_over] if left_over.any() else None
+            left = _areas(moved[:, 1:]) * width * height / _areas(label[:, 1:])
+        not_empty = (moved[:, 1:3] < moved[:, 3:5]).all(axis=1)
+        kept = moved[not_empty & (left > self.min_eject_coverage)]
+        return kept if len(kept) else None
 
     @decides("DetAugmenter/crop-draws")
-    def _proposal(self, label: np.ndarray, height: int, width: int) -> Proposal | None:
-        """Left, top, width and height in pixels, and the objects in it."""
-        if not self.enabled or height <= 0 or width <= 0:
+    def _place(self, label: np.ndarray, height: int, width: int, ratio: float) -> Proposal | None:
+        least, most = self._pixels(height, width)
+
+        def area(side: int) -> int:
+            """Pixels of a part of this height."""
+            return round(side * ratio) * side
+
+        # heights of the least and the greatest part; that one is no wider and no higher than the picture
+        low, high = (round(sqrt(pixels / ratio)) for pixels in (least, most))
+        if round(high * ratio) > width:
+            high = int((width + 0.4999999) / ratio)
+        high = min(high, height)
+        h = _between(min(low, high), high)
+        h += area(h) < least  # the width was rounded
+        h -= area(h) > most
+        w = round(h * ratio)
+        if not (least <= w * h <= most and 0 <= w <= width and 0 <= h <= height):
             return None
-        least, most = self.area_range[0] * height * width, self.area_range[1] * height * width
-        for _ in range(self.max_attempts):
-            ratio = random.uniform(*self.aspect_ratio_range)
-            if ratio <= 0:
-                continue
-            h, highest = round(sqrt(least / ratio)), round(sqrt(most / ratio))
-            if round(highest * ratio) > width:
-                highest = int((width + 0.4999999) / ratio)
-            highest = min(highest, height)
-            h = min(h, highest)
-            if h < highest:
-                h = random.randint(h, highest)
-            w = round(h * ratio)
-            if w * h < least:
-                h += 1
-                w = round(h * ratio)
-            if w * h > most:
-                h -= 1
-                w = round(h * ratio)
-            if not (least <= w * h <= most and 0 <= w <= width and 0 <= h <= height):
-                continue
-            y, x = random.randint(0, max(0, height - h)), random.randint(0, max(0, width - w))
-            edges = x / width, y / height, (x + w) / width, (y + h) / height
-            if w * h < 2 or not self._covers(label, edges, width * height):
-                continue
-            moved = self._moved(label, (x / width, y / height, w / width, h / height))
-            if moved is not None:
-                return x, y, w, h, moved
-        return None
+        y, x = _seat(height, h), _seat(width, w)
+        edges = x / width, y / height, (x + w) / width, (y + h) / height
+        if w * h < 2 or not self._covers(label, edges, width * height):
+            return None
+        objects = self._moved(label, (*edges[:2], w / width, h / height))
+        return None if objects is None else (x, y, w, h, objects)
 
 
-class DetRandomPadAug(DetAugmenter):
+class DetRandomPadAug(_Placing):
     """Puts the picture somewhere in a larger one.
 
     Args:
@@ -250,51 +273,44 @@ class DetRandomPadAug(DetAugmenter):
         pad_val: the values of the channels around it; a number is that of the first.
     """
 
+    pad_val: Any
+
     def __init__(
         self, aspect_ratio_range: Any = (0.75, 1.33), area_range: Any = (1.0, 3.0), max_attempts: int = 50,
         pad_val: Any = (128, 128, 128),
     ) -> None:
         ratio, area = _range("aspect_ratio_range", aspect_ratio_range), _range("area_range", area_range)
-        super().__init__(aspect_ratio_range=ratio, area_range=area, max_attempts=max_attempts, pad_val=pad_val)
+        self._keep(aspect_ratio_range=ratio, area_range=area, max_attempts=max_attempts, pad_val=pad_val)
         self.pad_val = pad_val if isinstance(pad_val, (list, tuple)) else (pad_val,)
-        self.aspect_ratio_range, self.area_range, self.max_attempts = ratio, area, max_attempts
         self.enabled = _usable(self, area, ratio, 1)
 
     @decides("DetAugmenter/pad")
     def __call__(self, src: NDArray, label: np.ndarray) -> Sample:  # type: ignore[override]  # as in MXNet
         """The changed picture and objects."""
         height, width = src.shape[:2]
-        found = self._proposal(label, height, width)
-        if found is None:
+        place = self._proposal(label, height, width)
+        if place is None:
             return src, label
-        x, y, w, h, label = found
-        return copyMakeBorder(src, y, h - y - height, x, w - x - width, 0, values=tuple(self.pad_val)), label
+        x, y, w, h, objects = place
+        below, beside = h - y - height, w - x - width
+        return copyMakeBorder(src, y, below, x, beside, 0, values=tuple(self.pad_val)), objects
 
     @decides("DetAugmenter/pad-draws")
-    def _proposal(self, label: np.ndarray, height: int, width: int) -> Proposal | None:
+    def _place(self, label: np.ndarray, height: int, width: int, ratio: float) -> Proposal | None:
         """Where the picture lies in the larger one, the size of that, and the objects in parts of it."""
-        if not self.enabled or height <= 0 or width <= 0:
+        # heights of the least and the greatest picture; the former is no narrower and no lower than this one
+        low, high = (round(sqrt(pixels / ratio)) for pixels in self._pixels(height, width))
+        if round(low * ratio) < width:
+            low = int((width + 0.499999) / ratio)
+        h = _between(min(max(low, height), high), high)
+        w = round(h * ratio)
+        if min(h - height, w - width) < 2:
             return None
-        least, most = self.area_range[0] * height * width, self.area_range[1] * height * width
-        for _ in range(self.max_attempts):
-            ratio = random.uniform(*self.aspect_ratio_range)
-            if ratio <= 0:
-                continue
-            h, highest = round(sqrt(least / ratio)), round(sqrt(most / ratio))
-            if round(h * ratio) < width:
-                h = int((width + 0.499999) / ratio)
-            h = min(max(h, height), highest)
-            if h < highest:
-                h = random.randint(h, highest)
-            w = round(h * ratio)
-            if h - height < 2 or w - width < 2:
-                continue
-            y, x = random.randint(0, max(0, h - height)), random.randint(0, max(0, w - width))
-            out = label.copy()
-            out[:, (1, 3)] = (out[:, (1, 3)] * width + x) / w
-            out[:, (2, 4)] = (out[:, (2, 4)] * height + y) / h
-            return x, y, w, h, out
-        return None
+        y, x = _seat(h, height), _seat(w, width)
+        objects = label.copy()
+        for edges, old, start, new in (((1, 3), width, x, w), ((2, 4), height, y, h)):
+            objects[:, edges] = (label[:, edges] * old + start) / new
+        return x, y, w, h, objects
 
 
 # --- all of them -----------------------------------------------------------------------------------

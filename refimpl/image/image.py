@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from operator import gt, lt
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,6 +16,10 @@ from ..ndarray import NDArray, _internal
 
 Size = tuple[int, int]
 Box = tuple[int, int, int, int]
+
+# Methods of imresize, and the two numbers that stand for a choice among them.
+LINEAR, CUBIC, AREA = 1, 2, 3
+BY_SIZES, RANDOMLY = 9, 10
 
 
 def imread(filename: Any, *args: Any, **kwargs: Any) -> NDArray:
@@ -47,12 +52,12 @@ def imdecode(buf: Any, *args: Any, **kwargs: Any) -> NDArray:
     if not isinstance(buf, NDArray):
         require(
             "imdecode/buffer", isinstance(buf, (bytes, bytearray, np.ndarray)),
-            "buf must be of type bytes, bytearray or numpy.ndarray, if you would like to input type str, please convert"
-            f" to bytes; got {type(buf).__name__}", ValueError,
+            f"buf is the content of a picture's file, bytes, bytearray or an array of uint8, not {type(buf).__name__};"
+            " imread takes the name of a file", ValueError,
         )
         content = buf if isinstance(buf, np.ndarray) else np.frombuffer(buf, np.uint8)
-        require("imdecode/picture", content.size > 0, "Input cannot be an empty buffer")
-        require("imdecode/picture", content.dtype == np.uint8, f"buf must be of uint8, not {content.dtype}")
+        require("imdecode/picture", content.size > 0, "buf is empty: give the content of a picture's file")
+        require("imdecode/picture", content.dtype == np.uint8, f"buf is an array of uint8, not {content.dtype}")
         buf = nd.array(content.ravel(), dtype="uint8")
     return _internal._cvimdecode(buf, *args, **kwargs)
 
@@ -88,30 +93,27 @@ def scale_down(src_size: Sequence[float], size: Sequence[float]) -> Size:
     >>> scale_down((640, 480), (720, 120))
     (640, 106)
     """
-    w, h = size
-    most_w, most_h = src_size
-    if most_h < h:
-        w, h = float(w * most_h) / h, most_h
-    if most_w < w:
-        w, h = most_w, float(h * most_w) / w
-    return int(w), int(h)
+    width, height = size
+    widest, highest = src_size
+    if height > highest:
+        width, height = float(width * highest) / height, highest
+    if width > widest:
+        width, height = widest, float(height * widest) / width
+    return int(width), int(height)
 
 
 @decides("imresize/choice")
 def _method(interp: int, sizes: Sequence[float] | None = None) -> int:
     """The method that ``interp`` means for (old height, old width, new height, new width)."""
-    if interp == 9:
-        if sizes is None:
-            return 2
-        old_h, old_w, h, w = sizes[0], sizes[1], sizes[2], sizes[3]
-        if h > old_h and w > old_w:
-            return 2
-        return 3 if h < old_h and w < old_w else 1
-    if interp == 10:
+    if interp == RANDOMLY:
         return random.randint(0, 4)
+    if interp == BY_SIZES:
+        old, new = (sizes[:2], sizes[2:4]) if sizes is not None else ((0, 0), (1, 1))
+        larger, smaller = (all(map(compare, new, old)) for compare in (gt, lt))
+        return CUBIC if larger else AREA if smaller else LINEAR
     require(
-        "imresize/method", interp in (0, 1, 2, 3, 4), f"Unknown interp method {interp}: give 0 to 4, 9 or 10",
-        ValueError,
+        "imresize/method", interp in (0, 1, 2, 3, 4),
+        f"interp is 0 to 4, {BY_SIZES} (by the sizes) or {RANDOMLY} (at random), not {interp}", ValueError,
     )
     return interp
 
@@ -133,9 +135,9 @@ def resize_short(src: NDArray, size: int, interp: int = 2) -> NDArray:
     Raises:
         ValueError: ``interp`` is none of 0 to 4, 9, 10.
     """
-    h, w = _sides(src)
-    new_h, new_w = (size * h // w, size) if h > w else (size, size * w // h)
-    return imresize(src, new_w, new_h, interp=_method(interp, (h, w, new_h, new_w)))
+    sides = _sides(src)
+    height, width = (size * side // min(sides) for side in sides)
+    return imresize(src, width, height, interp=_method(interp, (*sides, height, width)))
 
 
 @decides("fixed_crop/values")
@@ -160,28 +162,50 @@ def fixed_crop(
         f"a box of {w} times {h} pixels at ({x0}, {y0}) does not begin in a picture {width} pixels wide and {height}"
         " high, or is empty",
     )
-    out = src[y0 : y0 + h, x0 : x0 + w]
-    if size is not None and (w, h) != tuple(size):
-        out = imresize(out, *size, interp=_method(interp, (h, w, size[1], size[0])))
-    return out
+    part = src[y0 : y0 + h, x0 : x0 + w]
+    if size is None or tuple(size) == (w, h):
+        return part
+    new_w, new_h = size
+    return imresize(part, new_w, new_h, interp=_method(interp, (h, w, new_h, new_w)))
+
+
+def _cut(src: NDArray, box: Box, size: Sequence[int], interp: int) -> tuple[NDArray, Box]:
+    """The pixels of a box (x0, y0, width, height) in ``size`` (width, height), and the box."""
+    return fixed_crop(src, *box, size, interp), box
+
+
+def _anywhere(room: Sequence[int], part: Size) -> Box:
+    """A box of the size ``part`` at a random place in a picture of the size ``room``; left is drawn first."""
+    left, top = (random.randint(0, whole - side) for whole, side in zip(room, part, strict=True))
+    return left, top, *part
 
 
 @decides("random_crop/draws")
 def random_crop(src: NDArray, size: Sequence[int], interp: int = 2) -> tuple[NDArray, Box]:
     """A part of ``src`` at a random place, in ``size`` (width, height), and its box (x0, y0, width, height)."""
-    h, w = _sides(src)
-    new_w, new_h = scale_down((w, h), size)
-    x0, y0 = random.randint(0, w - new_w), random.randint(0, h - new_h)
-    return fixed_crop(src, x0, y0, new_w, new_h, size, interp), (x0, y0, new_w, new_h)
+    room = _sides(src)[::-1]
+    return _cut(src, _anywhere(room, scale_down(room, size)), size, interp)
 
 
 @decides("random_crop/center")
 def center_crop(src: NDArray, size: Sequence[int], interp: int = 2) -> tuple[NDArray, Box]:
     """The middle of ``src`` in ``size`` (width, height), and its box (x0, y0, width, height)."""
-    h, w = _sides(src)
-    new_w, new_h = scale_down((w, h), size)
-    x0, y0 = int((w - new_w) / 2), int((h - new_h) / 2)
-    return fixed_crop(src, x0, y0, new_w, new_h, size, interp), (x0, y0, new_w, new_h)
+    room = _sides(src)[::-1]
+    part = scale_down(room, size)
+    left, top = (int((whole - side) / 2) for whole, side in zip(room, part, strict=True))
+    return _cut(src, (left, top, *part), size, interp)
+
+
+@decides("random_crop/keywords")
+def _area_of(function: str, area: Any, kwargs: dict[str, Any]) -> Any:
+    """``area``, or what its older name ``min_area`` has in ``kwargs``; other keywords are refused."""
+    others = sorted(set(kwargs) - {"min_area"})
+    require(
+        "random_crop/keywords", not others,
+        f"{function} takes no {', '.join(others)}; besides its arguments it takes min_area, the older name of area",
+        AssertionError,
+    )
+    return kwargs.get("min_area", area)
 
 
 @decides("random_crop/sized")
@@ -202,27 +226,24 @@ def random_size_crop(
         AssertionError: another keyword.
         ValueError: a ratio is not positive, or the areas are negative.
     """
-    h, w = _sides(src)
+    room = width, height = _sides(src)[::-1]
     if "min_area" in kwargs:
-        warnings.warn("`min_area` is deprecated. Please use `area` instead.", DeprecationWarning, stacklevel=2)
-        area = kwargs.pop("min_area")
+        warnings.warn("min_area is the older name of area; give area=", DeprecationWarning, stacklevel=2)
+    area = _area_of("random_size_crop", area, kwargs)
+    least, most = cast("Sequence[float]", [area, 1.0] if isinstance(area, numeric_types) else area[:2])
+    narrowest, widest = ratio[:2]
     require(
-        "random_crop/keywords", not kwargs,
-        f"unexpected keyword arguments for `random_size_crop`: {', '.join(sorted(kwargs))}", AssertionError,
+        "random_crop/ranges", least >= 0 and most >= 0 and narrowest > 0 and widest > 0,
+        f"area is {(least, most)} and ratio {ratio}: give parts of the picture of 0 or more, and positive ratios",
+        ValueError,
     )
-    if isinstance(area, numeric_types):
-        area = (area, 1.0)
-    require(
-        "random_crop/ranges", area[0] + area[1] >= 0 and min(area[0], area[1]) >= 0 and min(ratio[0], ratio[1]) > 0,
-        f"area is {area} and ratio {ratio}: give parts of the picture of 0 or more, and positive ratios", ValueError,
-    )
+    # width * height is a random part of the picture, width / height a ratio whose logarithm is random
     for _ in range(10):
-        wanted = random.uniform(area[0], area[1]) * (h * w)
-        chosen = np.exp(random.uniform(np.log(ratio[0]), np.log(ratio[1])))
-        new_w, new_h = round(np.sqrt(wanted * chosen)), round(np.sqrt(wanted / chosen))
-        if new_w <= w and new_h <= h:
-            x0, y0 = random.randint(0, w - new_w), random.randint(0, h - new_h)
-            return fixed_crop(src, x0, y0, new_w, new_h, size, interp), (x0, y0, new_w, new_h)
+        pixels = random.uniform(least, most) * (height * width)
+        shape = np.exp(random.uniform(np.log(narrowest), np.log(widest)))
+        part = round(np.sqrt(pixels * shape)), round(np.sqrt(pixels / shape))
+        if part[0] <= width and part[1] <= height:
+            return _cut(src, _anywhere(room, part), size, interp)
     return center_crop(src, size, interp)
 
 
@@ -248,8 +269,8 @@ def _angles(src: NDArray, degrees: Any) -> NDArray:
     if isinstance(degrees, NDArray):
         require(
             "imrotate/angles", degrees.shape == (src.shape[0],),
-            f"The number of images must be equal to the number of rotation angles: {src.shape[0]} images, angles of"
-            f" shape {degrees.shape}", ValueError,
+            f"{src.shape[0]} pictures need as many angles, an array of shape ({src.shape[0]},), not {degrees.shape}",
+            ValueError,
         )
         return degrees
     require(
@@ -273,36 +294,39 @@ def imrotate(src: NDArray, rotation_degrees: Any, zoom_in: bool = False, zoom_ou
         ValueError: both zooms are asked for, ``src`` has another number of axes, or angles are missing.
         TypeError: ``src`` is not float32, or the angle is no number.
     """
-    require("imrotate/zooms", not (zoom_in and zoom_out), "`zoom_in` and `zoom_out` cannot be both True", ValueError)
     require(
-        "imrotate/type", src.dtype == np.float32,
-        f"Only `float32` images are supported by this function, not {src.dtype}", TypeError,
+        "imrotate/zooms", not (zoom_in and zoom_out), "zoom_in and zoom_out exclude each other: give one", ValueError
     )
     require(
-        "imrotate/axes", src.ndim in (3, 4), f"Only 3D and 4D are supported by this function, not {src.ndim}D",
-        ValueError,
+        "imrotate/type", src.dtype == np.float32,
+        f"imrotate takes float32, not {np.dtype(src.dtype).name}; write src.astype('float32')", TypeError,
+    )
+    require(
+        "imrotate/axes", src.ndim in (3, 4),
+        f"imrotate takes (channels, height, width), or a batch of them, not {src.ndim} axes", ValueError,
     )
     if src.ndim == 3:
         require(
             "imrotate/angle", isinstance(rotation_degrees, numeric_types),
-            "When a single image is passed the rotation angle is required to be a scalar.", TypeError,
+            f"the rotation angle of one picture is a number, not {type(rotation_degrees).__name__}", TypeError,
         )
         return _rotated(src.expand_dims(0), nd.array([rotation_degrees]), zoom_in, zoom_out)[0]
     return _rotated(src, _angles(src, rotation_degrees), zoom_in, zoom_out)
 
 
 def _rotated(src: NDArray, degrees: NDArray, zoom_in: bool, zoom_out: bool) -> NDArray:
+    """``src`` read at (x, y) = (u cos a - v sin a, u sin a + v cos a), where (u, v) is seen from the middle."""
     angle = (np.pi * degrees / 180).reshape((-1, 1, 1, 1))
-    h, w = src.shape[2:]
-    half_h, half_w = float(h - 1) / 2, float(w - 1) / 2
-    down = (nd.repeat(nd.arange(h).reshape((h, 1)), w, axis=1) - half_h).reshape((1, 1, h, w))
-    across = (nd.repeat(nd.arange(w).reshape((1, w)), h, axis=0) - half_w).reshape((1, 1, h, w))
+    height, width = src.shape[2:]
+    middle_v, middle_u = float(height - 1) / 2, float(width - 1) / 2
+    u = nd.array(np.tile(np.arange(width, dtype=np.float32) - middle_u, (1, 1, height, 1)))
+    v = nd.array(np.tile(np.arange(height, dtype=np.float32)[:, None] - middle_v, (1, 1, 1, width)))
     cosine, sine = nd.cos(angle), nd.sin(angle)
-    x = nd.broadcast_mul(cosine, across) - nd.broadcast_mul(sine, down)
-    y = nd.broadcast_mul(sine, across) + nd.broadcast_mul(cosine, down)
-    grid = nd.concat(x / half_w, y / half_h, dim=1)
+    x = nd.broadcast_mul(cosine, u) - nd.broadcast_mul(sine, v)
+    y = nd.broadcast_mul(sine, u) + nd.broadcast_mul(cosine, v)
+    grid = nd.concat(x / middle_u, y / middle_v, dim=1)
     if zoom_in or zoom_out:
-        grid = nd.broadcast_mul(grid, _zoom(nd.abs(angle), nd.array([h]), nd.array([w]), zoom_out))
+        grid = nd.broadcast_mul(grid, _zoom(nd.abs(angle), nd.array([height]), nd.array([width]), zoom_out))
     return nd.BilinearSampler(src, grid)
 
 

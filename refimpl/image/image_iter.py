@@ -117,7 +117,7 @@ class ImageIter(DataIter):
             "give path_imgrec, path_imglist, or a list as imglist", AssertionError,
         )
         require(
-            "ImageIter/dtype", dtype in DTYPES, f"{dtype} label not supported; take one of {DTYPES}", AssertionError,
+            "ImageIter/dtype", dtype in DTYPES, f"labels are one of {', '.join(DTYPES)}, not {dtype}", AssertionError,
         )
         require(
             "ImageIter/last-batch", last_batch_handle in HANDLES,
@@ -270,7 +270,7 @@ class ImageIter(DataIter):
         try:
             self.check_valid_image([data])
         except RuntimeError as error:
-            logging.debug("Invalid image, skipping:  %s", error)
+            logging.debug("a picture is left out: %s", error)
             return None
         return self._laid_out(self.augmentation_transform(data)), self._labels(label)
 
@@ -314,11 +314,11 @@ class ImageIter(DataIter):
         """
         require(
             "ImageIter/data-shape", isinstance(data_shape, (tuple, list)) and len(data_shape) == 3,
-            f"data_shape should have length 3, with dimensions CxHxW; got {data_shape!r}", ValueError,
+            f"data_shape is (channels, height, width), not {data_shape!r}", ValueError,
         )
         require(
             "ImageIter/data-shape", data_shape[0] == 3 and min(data_shape) >= 1,
-            f"This iterator expects inputs to have 3 channels, and sides of 1 or more; got {data_shape!r}", ValueError,
+            f"data_shape has 3 channels, and sides of 1 or more, not {data_shape!r}", ValueError,
         )
 
     def check_valid_image(self, data: Sequence[NDArray]) -> None:
@@ -327,7 +327,7 @@ class ImageIter(DataIter):
         Raises:
             RuntimeError: it has no axes.
         """
-        require("ImageIter/invalid", len(data[0].shape) > 0, "Data shape is wrong", RuntimeError)
+        require("ImageIter/invalid", len(data[0].shape) > 0, "the picture has no axes", RuntimeError)
 
     @decides("ImageIter/picture")
     def imdecode(self, s: bytes) -> NDArray:
@@ -341,8 +341,8 @@ class ImageIter(DataIter):
         except (MXNetError, ValueError) as error:
             key = self.cur - 1 if self.seq is None else self.seq[self.cur - 1]
             named = self.imgrec is None and self.imglist is not None and key in self.imglist
-            where = f"filename: {self.imglist[key][1]}" if named else f"index: {key}"  # type: ignore[index]
-            raise refusal("ImageIter/picture", f"Broken image {where}, {error}") from None
+            where = f"file {self.imglist[key][1]}" if named else f"record {key}"  # type: ignore[index]
+            raise refusal("ImageIter/picture", f"the picture of {where} cannot be decoded: {error}") from None
 
     def read_image(self, fname: str) -> bytes:
         """The content of a file in ``path_root``.

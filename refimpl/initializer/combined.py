@@ -37,7 +37,7 @@ class Mixed:
                 return
         raise refusal(
             "Initializer/mixed-no-match",
-            f'parameter {name} did not match any pattern; add ".*" with a default at the end', ValueError,
+            f'no pattern fits {name}; add ".*" with a default at the end', ValueError,
         )
 
 
@@ -71,19 +71,17 @@ class Load:
         if found is not None:
             require(
                 "Initializer/load-shape", found.shape == arr.shape,
-                f"parameter {name} cannot be initialized from loading: it has shape {arr.shape},"
-                f" the loaded array {found.shape}", AssertionError,
+                f"{name} has shape {arr.shape}, the loaded array of this name {found.shape}", AssertionError,
             )
             arr[:] = found
         else:
             require(
                 "Initializer/load-missing", self.default_init is not None,
-                f"cannot initialize {name}: it is not among the loaded arrays"
-                f" ({', '.join(self.param)}) and no default_init is given", AssertionError,
+                f"{name} is not among the loaded arrays ({', '.join(self.param)}): give default_init", AssertionError,
             )
             self.default_init(name, arr)  # type: ignore[misc]  # not None, as required above
         if self.verbose:
-            logging.info("Initialized %s by %s", name, "default" if found is None else "loading")
+            logging.info("%s is %s", name, "filled by default_init" if found is None else "loaded")
 
 
 __all__ = ["Load", "Mixed"]

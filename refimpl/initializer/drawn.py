@@ -88,8 +88,7 @@ class Xavier(Initializer):
     def _init_weight(self, name: str, arr: NDArray) -> None:
         require(
             "Initializer/xavier-rank", len(arr.shape) >= 2,
-            f"Xavier initializer cannot be applied to {name} of shape {arr.shape}: it needs at least"
-            " two axes", ValueError,
+            f"{name} has shape {arr.shape}: Xavier counts inputs and outputs, which takes two axes or more", ValueError,
         )
         receptive = prod(arr.shape[2:])
         fan_in, fan_out = arr.shape[1] * receptive, arr.shape[0] * receptive

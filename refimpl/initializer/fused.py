@@ -68,7 +68,7 @@ class PackedWeights(NamedTuple):
         found, rest = divmod(size - smallest, each)
         require(
             "rnn/parameters-size", rest == 0 and found >= 0,
-            f"Invalid parameters size for FusedRNNCell: {size} numbers; {self.num_layers} layers of"
+            f"the vector of a FusedRNNCell has {size} numbers; {self.num_layers} layers of"
             f" {self.num_hidden} {self.mode} units have {smallest} for one input and {each} more for"
             " each further one", AssertionError,
         )

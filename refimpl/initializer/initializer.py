@@ -131,10 +131,11 @@ class Initializer:
 
     @decides("Initializer/plain-names")
     def _fill_by_plain_name(self, name: str, arr: NDArray) -> None:
-        require("Initializer/name-type", isinstance(name, str), "name must be string", TypeError)
+        require(
+            "Initializer/name-type", isinstance(name, str), f"name is a str, not a {type(name).__name__}", TypeError
+        )
         warnings.warn(
-            "Calling initializer with init(str, NDArray) has been deprecated,"
-            " use init(mx.init.InitDesc(...), NDArray) instead.",
+            "an initializer takes mx.init.InitDesc(name), and goes by the letters of a plain name",
             DeprecationWarning, stacklevel=3,
         )
         for fits, text, method in LEGACY_NAMES:
@@ -145,7 +146,7 @@ class Initializer:
 
     def _log(self, desc: InitDesc, kind: str, arr: NDArray) -> None:
         if self._verbose:
-            logging.info("Initialized %s as %s: %s", desc, kind, self._print_func(arr))
+            logging.info("%s begins as %s: %s", desc, kind, self._print_func(arr))
 
     def _init_weight(self, name: str, arr: NDArray) -> None:
         raise NotImplementedError(f"{type(self).__name__} must override _init_weight (asked for {name})")
@@ -153,7 +154,7 @@ class Initializer:
     def _init_default(self, name: str, arr: NDArray) -> None:  # subclasses may fill it
         raise refusal(
             "Initializer/unknown-name",
-            f'Unknown initialization pattern for {name}. A name must end in "weight", "bias" (0),'
+            f'no rule says how {name} begins. A name ends in "weight", "bias" (0),'
             ' "gamma" (1) or "beta" (0); give other parameters their own initializer with'
             " mx.sym.Variable(init=mx.init.*)",
             ValueError,

@@ -207,7 +207,7 @@ class Augmentation:
         least, most = self.of["min_crop_size"], self.of["max_crop_size"]
         require(
             "ImageRecordIter/crop-size", min(picture.shape[:2]) >= most,
-            f"input image size smaller than max crop size: {picture.shape[:2]} and {most}; set resize to enlarge it",
+            f"a picture of {picture.shape[:2]} is smaller than the largest crop, {most}; set resize to enlarge it",
         )
         size = least + below(draws, most - least + 1)
         return self._part(picture, size, size, draws)

@@ -80,7 +80,7 @@ class DataBatch:
         for what, value in (("Data", data), ("Label", label)):
             if value is not None and not isinstance(value, (list, tuple)):
                 raise refusal(
-                    "DataBatch/lists", f"{what} must be list of NDArrays, got a"
+                    "DataBatch/lists", f"{what} is a list of NDArrays, not a"
                     f" {type(value).__name__}; write [{what.lower()}]", AssertionError,
                 )
         self.data = data

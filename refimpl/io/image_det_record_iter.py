@@ -98,7 +98,7 @@ class ImageDetRecordIter(RecordIter):
         width = read.integer("label_pad_width", label_pad_width, 0) or longest
         require(
             "ImageDetRecordIter/label-pad-width", width >= longest,
-            f"label_pad_width: {width} smaller than the longest labels: {longest}",
+            f"label_pad_width is {width}, the longest labels have {longest} numbers",
         )
         self._width = HEAD + width
         super().__init__(

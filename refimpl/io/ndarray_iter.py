@@ -268,8 +268,8 @@ def _as_array(name: str, value: Any) -> NDArray:
         plain = np.asarray(value, np.float32)
     if plain is None or plain.ndim == 0:
         raise refusal(
-            "NDArrayIter/sources", f"Invalid type {type(value).__name__!r} for {name}, should be an"
-            " NDArray or a numpy.ndarray with at least one axis", TypeError,
+            "NDArrayIter/sources", f"{name} is an NDArray or a NumPy array with one axis or more,"
+            f" not a {type(value).__name__}", TypeError,
         )
     return array(plain)
 

@@ -58,7 +58,7 @@ class TwoBit:
         if not isinstance(parameters, Mapping):
             raise refusal(
                 "KVStore/compression-parameters",
-                f"unexpected type for param_dict: {type(parameters).__name__}; use"
+                f"compression_params is a dict, not a {type(parameters).__name__}; use"
                 f" {{'type': {TYPE!r}, 'threshold': {THRESHOLD}}}", AssertionError,
             )
         unknown = [name for name in parameters if name not in _SETTINGS]
@@ -71,7 +71,7 @@ class TwoBit:
         if kind != TYPE:
             raise refusal(
                 "KVStore/compression-parameters",
-                f"Unknown type for gradient compression {kind}; the only one is {TYPE!r}, without compression leave the"
+                f"gradients cannot be compressed by type {kind!r}, only by {TYPE!r}; without compression leave the"
                 " call out",
             )
         try:

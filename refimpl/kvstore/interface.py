@@ -87,7 +87,7 @@ class KVStoreBase:
         name = klass.__name__.lower()
         if name in KVStoreBase.kv_registry:
             warnings.warn(
-                f"New kvstore {klass.__module__}.{klass.__name__} is overriding existing kvstore"
+                f"kvstore {name!r} is {klass.__module__}.{klass.__name__} now, no longer"
                 f" {KVStoreBase.kv_registry[name].__name__}", UserWarning, stacklevel=2,
             )
         KVStoreBase.kv_registry[name] = klass

@@ -42,7 +42,7 @@ def flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:
         return
     if not isinstance(keys, (int, str)):
         raise refusal(
-            "KVStore/key-type", f"unexpected type for keys: {type(keys).__name__}; use int or str",
+            "KVStore/key-type", f"a key is an int or a str, not {type(keys).__name__}",
             AssertionError,
         )
     if isinstance(keys, int) and not -(2**31) <= keys < 2**31:
@@ -73,14 +73,14 @@ def of_one_kind(
     if len(kinds) > 1:
         raise refusal(
             "KVStore/one-kind-in-list",
-            "inconsistent types of keys detected: use int keys or str keys", AssertionError,
+            "keys are all int or all str", AssertionError,
         )
     for one in kinds:
         kind = kind or one
         if one is not kind:
             raise refusal(
                 "KVStore/one-kind",
-                f"Mixed key types are not allowed: this store has {kind.__name__} keys, got {one.__name__}",
+                f"this store has {kind.__name__} keys, not {one.__name__} ones",
             )
     return found, kind
 

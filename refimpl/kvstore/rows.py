@@ -73,12 +73,12 @@ def paired(outs: Sequence[NDArray], row_ids: Any) -> list[NDArray]:
     given = list(row_ids) if isinstance(row_ids, (list, tuple)) else [row_ids]
     if not all(isinstance(ids, NDArray) for ids in given):
         raise refusal(
-            "KVStore/row-ids", f"row_ids should be NDArray or list of NDArray, got {row_ids!r}", AssertionError
+            "KVStore/row-ids", f"row_ids is an NDArray or a list of them, not {row_ids!r}", AssertionError
         )
     if len(given) not in (1, len(outs)):
         raise refusal(
             "KVStore/row-ids",
-            f"the number of row_ids doesn't match the number of values: {len(given)} for {len(outs)}", AssertionError,
+            f"{len(outs)} arrays need as many row_ids, there are {len(given)}", AssertionError,
         )
     return given if len(given) == len(outs) else given * len(outs)
 

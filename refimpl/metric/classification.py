@@ -59,7 +59,7 @@ class TopKAccuracy(EvalMetric):
     ) -> None:
         if top_k <= 1:
             raise refusal(
-                "Metric/top-k", f"Please use Accuracy if top_k is no more than 1, got {top_k}",
+                "Metric/top-k", f"top_k is 2 or more, not {top_k}; of one class Accuracy is the share",
                 AssertionError,
             )
         super().__init__(
@@ -78,7 +78,7 @@ class TopKAccuracy(EvalMetric):
             scores, wanted = as_numpy(pred), as_numpy(label).astype(np.int32).ravel()
             if scores.ndim != 2:
                 raise refusal(
-                    "Metric/top-k", f"Predictions should have 2 dims, got shape {scores.shape}",
+                    "Metric/top-k", f"predictions are (samples, classes), not of shape {scores.shape}",
                     AssertionError,
                 )
             if scores.shape[1] < self.top_k:
@@ -113,7 +113,7 @@ class _LogLoss(EvalMetric):
             beyond = wanted[(wanted >= count) | (wanted < -count)]
             if beyond.size:
                 raise refusal(
-                    "Metric/label-range", f"label {beyond[0]} is out of bounds for {count} classes",
+                    "Metric/label-range", f"label {beyond[0]} is none of {count} classes",
                     IndexError,
                 )
             probability = found[np.arange(wanted.size), wanted]
@@ -183,7 +183,7 @@ class Perplexity(EvalMetric):
             if wanted.size * scores.shape[-1] != scores.size:
                 raise refusal(
                     "Metric/one-label-each",
-                    f"shape mismatch: {label.shape} vs. {pred.shape}", AssertionError,
+                    f"labels of shape {label.shape} are not one for each row of scores {pred.shape}", AssertionError,
                 )
             scores = scores.reshape(wanted.size, scores.shape[-1])
             chosen = wanted.astype(np.int64).clip(0, scores.shape[1] - 1)

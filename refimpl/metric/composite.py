@@ -43,7 +43,7 @@ class CompositeEvalMetric(EvalMetric):
             return self.metrics[index]
         except IndexError:
             raise refusal(
-                "Metric/index", f"Metric index {index} is out of range 0 and {len(self.metrics)}",
+                "Metric/index", f"there is no metric {index}, there are {len(self.metrics)}",
                 ValueError,
             ) from None
 

@@ -55,7 +55,7 @@ class CustomMetric(EvalMetric):
             NotImplementedError: always.
         """
         raise refusal(
-            "Metric/custom-config", "CustomMetric cannot be serialized", NotImplementedError
+            "Metric/custom-config", "a CustomMetric holds a function, which no text describes", NotImplementedError
         )
 
 

@@ -150,7 +150,7 @@ def check_label_shapes(
     if of_labels != of_preds:
         raise refusal(
             "Metric/shapes",
-            f"Shape of labels {of_labels} does not match shape of predictions {of_preds}", ValueError,
+            f"{of_labels} labels and {of_preds} predictions: give one for each", ValueError,
         )
     if wrap:
         labels = [labels] if isinstance(labels, NDArray) else labels

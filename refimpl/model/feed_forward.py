@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,8 +53,7 @@ class FeedForward(BASE_ESTIMATOR):
         allow_extra_params: bool = False, begin_epoch: int = 0, **kwargs: Any,
     ) -> None:
         warnings.warn(
-            "mxnet.model.FeedForward has been deprecated. Please use mxnet.mod.Module instead.",
-            DeprecationWarning, stacklevel=2,
+            "FeedForward is deprecated; use mx.mod.Module", DeprecationWarning, stacklevel=2,
         )
         require(
             "FeedForward/symbol", isinstance(symbol, Symbol) or callable(symbol),
@@ -63,18 +62,15 @@ class FeedForward(BASE_ESTIMATOR):
         known = isinstance(symbol, Symbol)
         self.symbol: Any = symbol if known else None
         self.sym_gen: Callable[[Any], Any] | None = None if known else symbol
+        self.ctx: list[Context] = [cpu()] if ctx is None else [ctx] if isinstance(ctx, Context) else ctx
+        # what training is to be
+        self.begin_epoch, self.num_epoch, self.epoch_size = begin_epoch, num_epoch, epoch_size
+        self.optimizer, self.kwargs = optimizer, kwargs
+        self.initializer, self.numpy_batch_size = initializer, numpy_batch_size
+        # what it has learnt
         self.arg_params: Any = arg_params
         self.aux_params: Any = aux_params
-        self.allow_extra_params = allow_extra_params
-        self.argument_checked = False
-        self.ctx: list[Context] = [cpu()] if ctx is None else [ctx] if isinstance(ctx, Context) else ctx
-        self.num_epoch = num_epoch
-        self.epoch_size = epoch_size
-        self.kwargs = kwargs
-        self.optimizer = optimizer
-        self.initializer = initializer
-        self.numpy_batch_size = numpy_batch_size
-        self.begin_epoch = begin_epoch
+        self.allow_extra_params, self.argument_checked = allow_extra_params, False
         self._pred_exec: Any = None
         if known:
             self._check_arguments()
@@ -89,11 +85,8 @@ class FeedForward(BASE_ESTIMATOR):
         )
         _check_arguments(self.symbol)
         if self.allow_extra_params:
-            arguments, states = set(self.symbol.list_arguments()), set(self.symbol.list_auxiliary_states())
-            if self.arg_params:
-                self.arg_params = {name: a for name, a in self.arg_params.items() if name in arguments}
-            if self.aux_params:
-                self.aux_params = {name: a for name, a in self.aux_params.items() if name in states}
+            self.arg_params = _only(self.symbol.list_arguments(), self.arg_params)
+            self.aux_params = _only(self.symbol.list_auxiliary_states(), self.aux_params)
         self.argument_checked = True
 
     # --- data ---
@@ -101,34 +94,31 @@ class FeedForward(BASE_ESTIMATOR):
     @decides("FeedForward/arrays")
     def _init_iter(self, X: Any, y: Any, is_train: bool) -> Any:  # noqa: N803  # MXNet's names
         """An iterator over arrays, shuffled for training; an iterator is returned as it is."""
-        if not isinstance(X, (np.ndarray, NDArray)):
-            if not isinstance(X, DataIter):
-                raise refusal(
-                    "FeedForward/data", f"X must be DataIter, NDArray or numpy.ndarray, not {type(X).__name__}",
-                    TypeError,
-                )
+        if isinstance(X, DataIter):
             return X
-        if y is None:
-            require(
-                "FeedForward/labels-needed", not is_train, "y must be specified when X is numpy.ndarray", ValueError
-            )
-            y = np.zeros(X.shape[0])
         require(
-            "FeedForward/labels-type", isinstance(y, (np.ndarray, NDArray)),
-            f"y must be ndarray when X is numpy.ndarray, not {type(y).__name__}", TypeError,
+            "FeedForward/data", isinstance(X, (np.ndarray, NDArray)),
+            f"X is an iterator, an NDArray or a NumPy array, not {type(X).__name__}", TypeError,
+        )
+        rows = X.shape[0]
+        labels = np.zeros(rows) if y is None and not is_train else y
+        require("FeedForward/labels-needed", labels is not None, "an array X needs its labels: give y", ValueError)
+        require(
+            "FeedForward/labels-type", isinstance(labels, (np.ndarray, NDArray)),
+            f"y is an NDArray or a NumPy array, as X is one, not {type(labels).__name__}", TypeError,
         )
         require(
-            "FeedForward/labels-count", X.shape[0] == y.shape[0],
-            f"The numbers of data points and labels not equal: {X.shape[0]} and {y.shape[0]}", ValueError,
+            "FeedForward/labels-count", labels.shape[0] == rows,
+            f"y has {labels.shape[0]} labels for the {rows} rows of X; give each row one", ValueError,
         )
         require(
-            "FeedForward/labels-shape", len(y.shape) == 1 or (len(y.shape) == 2 and y.shape[1] == 1),
-            f"Label must be 1D or 2D (with 2nd dimension being 1), not of shape {y.shape}", ValueError,
+            "FeedForward/labels-shape", labels.shape in ((rows,), (rows, 1)),
+            f"y has shape ({rows},) or ({rows}, 1), not {labels.shape}", ValueError,
         )
-        y = y.reshape((-1,))
-        rows = min(X.shape[0], self.numpy_batch_size)
-        handle = "roll_over" if is_train else "pad"
-        return NDArrayIter(X, y, rows, shuffle=is_train, last_batch_handle=handle)
+        return NDArrayIter(
+            X, labels.reshape((-1,)), min(rows, self.numpy_batch_size), shuffle=is_train,
+            last_batch_handle="roll_over" if is_train else "pad",
+        )
 
     @decides("FeedForward/arrays")
     def _init_eval_iter(self, eval_data: Any) -> Any:
@@ -137,11 +127,11 @@ class FeedForward(BASE_ESTIMATOR):
             return eval_data
         if not (isinstance(eval_data, (tuple, list)) and len(eval_data) == 2):
             raise refusal(
-                "FeedForward/eval-data", "Eval data must be DataIter, or NDArray/numpy.ndarray/list pair (i.e."
-                f" tuple/list of length 2), not {type(eval_data).__name__}", TypeError,
+                "FeedForward/eval-data",
+                f"eval_data is an iterator or a pair (data, labels), not {type(eval_data).__name__}", TypeError,
             )
         data, label = (np.array(one) if isinstance(one, list) else one for one in eval_data)
-        require("FeedForward/eval-none", data is not None, "Eval data is NONE in the first place", ValueError)
+        require("FeedForward/eval-none", data is not None, "eval_data has no data; leave it out", ValueError)
         return self._init_iter(data, label, is_train=True)
 
     # --- training ---
@@ -285,22 +275,29 @@ class FeedForward(BASE_ESTIMATOR):
             AttributeError: there are no parameters yet.
         """
         X = self._init_iter(X, None, is_train=False)  # noqa: N806
-        if reset:
-            X.reset()
-        targets = self._init_predictor(X.provide_data)
         rows: list[list[Sequence[np.ndarray]]] = [[], [], []]
-        for count, batch in enumerate(X, start=1):
-            _load_data(batch, targets)
-            self._pred_exec.forward(is_train=False)
+        for count, (batch, outputs) in enumerate(self._forwarded(X, reset), start=1):
             real = X.batch_size - (batch.pad or 0)
-            kept = (self._pred_exec.outputs, batch.data, batch.label) if return_data else (self._pred_exec.outputs,)
+            kept = (outputs, batch.data, batch.label) if return_data else (outputs,)
             for batches, arrays in zip(rows, kept, strict=False):
                 batches.append([array[:real].asnumpy() for array in arrays or ()])
             if count == num_batch:
                 break
         require("FeedForward/nothing", rows[0], "the data have no batch left to predict; reset them", ValueError)
-        outputs, data, labels = (_joined(batches) for batches in rows)
-        return (outputs, data, labels) if return_data else outputs
+        joined = tuple(_joined(batches) for batches in rows)
+        return joined if return_data else joined[0]
+
+    def _forwarded(self, source: Any, reset: bool, num_batch: int | None = None) -> Iterator[tuple[Any, list[NDArray]]]:
+        """Batches of an iterator and their outputs; the batch after ``num_batch`` of them is taken and left."""
+        if reset:
+            source.reset()
+        inputs = self._init_predictor(source.provide_data)
+        for number, batch in enumerate(source):
+            if number == num_batch:
+                return
+            _load_data(batch, inputs)
+            self._pred_exec.forward(is_train=False)
+            yield batch, self._pred_exec.outputs
 
     @decides("FeedForward/score")
     def score(
@@ -316,19 +313,11 @@ class FeedForward(BASE_ESTIMATOR):
             batch_end_callback: function or list, called with a BatchEndParam after each batch.
             reset: whether to reset the iterator first.
         """
-        if not isinstance(eval_metric, metric.EvalMetric):
-            eval_metric = metric.create(eval_metric)
-        X = self._init_iter(X, None, is_train=False)  # noqa: N806
-        if reset:
-            X.reset()
-        targets = self._init_predictor(X.provide_data)
+        eval_metric = eval_metric if isinstance(eval_metric, metric.EvalMetric) else metric.create(eval_metric)
         eval_metric.reset()
-        for i, batch in enumerate(X):
-            if i == num_batch:
-                break
-            _load_data(batch, targets)
-            self._pred_exec.forward(is_train=False)
-            eval_metric.update(batch.label, self._pred_exec.outputs)
+        X = self._init_iter(X, None, is_train=False)  # noqa: N806
+        for i, (batch, outputs) in enumerate(self._forwarded(X, reset, num_batch)):
+            eval_metric.update(batch.label, outputs)
             _call_all(batch_end_callback, BatchEndParam(0, i, eval_metric, locals()))
         return eval_metric.get()[1]
 
@@ -370,19 +359,24 @@ class FeedForward(BASE_ESTIMATOR):
             X, y, eval_data, eval_metric, epoch_end_callback, batch_end_callback, kvstore, logger, work_load_list,
                 eval_end_callback, eval_batch_end_callback: see :meth:`fit`.
         """
-        made = FeedForward(
+        network = FeedForward(
             symbol, ctx=ctx, num_epoch=num_epoch, epoch_size=epoch_size, optimizer=optimizer,
             initializer=initializer, **kwargs,
         )
-        made.fit(
+        network.fit(
             X, y, eval_data=eval_data, eval_metric=eval_metric, epoch_end_callback=epoch_end_callback,
             batch_end_callback=batch_end_callback, kvstore=kvstore, logger=logger, work_load_list=work_load_list,
             eval_end_callback=eval_end_callback, eval_batch_end_callback=eval_batch_end_callback,
         )
-        return made
+        return network
 
 
 def _joined(batches: list[Sequence[np.ndarray]]) -> Any:
     """Join the batches of each array; return a bare array if there is only one."""
     whole = [np.concatenate(parts) for parts in zip(*batches, strict=True)]
     return whole[0] if len(whole) == 1 else whole
+
+
+def _only(names: Collection[str], arrays: Any) -> Any:
+    """The arrays by name, without those of other names; None and {} as they are."""
+    return {name: arrays[name] for name in arrays if name in names} if arrays else arrays

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from ..base import decides, refusal
@@ -64,71 +65,84 @@ def _train_multi_device(
     if monitor is not None:
         executor_manager.install_monitor(monitor)
     executor_manager.set_params(arg_params, aux_params)
-    weights, gradients = executor_manager.param_arrays, executor_manager.grad_arrays
-    if kvstore is not None:
-        _initialize_kvstore(kvstore, weights, arg_params, executor_manager.execgrp.param_names, update_on_kvstore)
-    if update_on_kvstore:
-        kvstore.set_optimizer(optimizer)
-    else:
-        updater = get_updater(optimizer)
+    update = _updating(executor_manager, arg_params, optimizer, kvstore, update_on_kvstore, len(ctx))
 
-    def step(data_batch: Any) -> None:
+    def step(batch: Any) -> None:
         """Forward, backward and update on one batch."""
-        executor_manager.load_data_batch(data_batch)
+        executor_manager.load_data_batch(batch)
         if monitor is not None:
             monitor.tic()
         executor_manager.forward(is_train=True)
         executor_manager.backward()
-        names = executor_manager.execgrp.param_names
-        if update_on_kvstore:
-            _update_params_on_kvstore(weights, gradients, kvstore, names)
-        else:
-            _update_params(weights, gradients, updater, len(ctx), kvstore, names)
+        update()
         if monitor is not None:
             monitor.toc_print()
-        executor_manager.update_metric(eval_metric, data_batch.label)
+        executor_manager.update_metric(eval_metric, batch.label)
 
     train_data.reset()
+    # Callbacks find executor_manager, data_batch and nbatch by these names in ``locals``. Lines are MXNet's: tools that
+    # plot logs look for them.
     for epoch in range(begin_epoch, end_epoch):
-        tic = time.time()
+        start = time.time()
         eval_metric.reset()
-        nbatch = empty_passes = 0
-        while epoch_size is None or nbatch < epoch_size:
-            before = nbatch
-            for data_batch in train_data:
-                step(data_batch)
-                nbatch += 1
-                _call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
-                if nbatch == epoch_size:
-                    break
-            else:
-                logger.info("Epoch[%d] Resetting Data Iterator", epoch)
-                train_data.reset()
-            if epoch_size is None:
-                break
-            empty_passes = empty_passes + 1 if nbatch == before else 0
-            if empty_passes == EMPTY_PASSES:
-                raise refusal(
-                    "FeedForward/no-batches", f"the iterator has no batches, epoch_size asks for {epoch_size}",
-                    ValueError,
-                )
-        logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - tic)
+        passed = partial(logger.info, "Epoch[%d] Resetting Data Iterator", epoch)
+        for nbatch, data_batch in enumerate(_of_one_epoch(train_data, epoch_size, passed), start=1):
+            step(data_batch)
+            _call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
+        logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - start)
 
         if epoch_end_callback or epoch + 1 == end_epoch:
             executor_manager.copy_to(arg_params, aux_params)
         _call_all(epoch_end_callback, epoch, symbol, arg_params, aux_params)
-        if eval_data:
-            eval_metric.reset()
-            eval_data.reset()
-            seen = 0
-            for eval_batch in eval_data:
-                executor_manager.load_data_batch(eval_batch)
-                executor_manager.forward(is_train=False)
-                executor_manager.update_metric(eval_metric, eval_batch.label)
-                _call_all(eval_batch_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
-                seen += 1
-            _call_all(eval_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
-            eval_data.reset()
+        if not eval_data:
+            continue
+        eval_metric.reset()
+        eval_data.reset()
+        scored = 0
+        for eval_batch in eval_data:
+            executor_manager.load_data_batch(eval_batch)
+            executor_manager.forward(is_train=False)
+            executor_manager.update_metric(eval_metric, eval_batch.label)
+            _call_all(eval_batch_end_callback, BatchEndParam(epoch, scored, eval_metric, locals()))
+            scored += 1
+        _call_all(eval_end_callback, BatchEndParam(epoch, scored, eval_metric, locals()))
+        eval_data.reset()
+
+
+@decides("FeedForward/epochs", "FeedForward/epoch-size")
+def _of_one_epoch(source: Any, size: int | None, passed: Callable[[], None]) -> Iterator[Any]:
+    """What is left of an iterator, or ``size`` batches over several passes; after each pass it is reset."""
+    given = empty = 0
+    while size is None or given < size:
+        before = given
+        for given, batch in enumerate(source, start=before + 1):
+            yield batch
+            if given == size:
+                return
+        passed()
+        source.reset()
+        if size is None:
+            return
+        empty = empty + 1 if given == before else 0
+        if empty == EMPTY_PASSES:
+            raise refusal(
+                "FeedForward/no-batches", f"the iterator has no batches, epoch_size asks for {size}", ValueError
+            )
+
+
+def _updating(
+    manager: DataParallelExecutorManager, arg_params: dict[str, NDArray], optimizer: Optimizer, kvstore: Any,
+    update_on_kvstore: bool, devices: int,
+) -> Callable[[], None]:
+    """Prepare the store, and return what updates the weights of every device after a backward."""
+    weights, gradients = manager.param_arrays, manager.grad_arrays
+    if kvstore is not None:
+        _initialize_kvstore(kvstore, weights, arg_params, manager.execgrp.param_names, update_on_kvstore)
+    if update_on_kvstore:
+        kvstore.set_optimizer(optimizer)
+        return lambda: _update_params_on_kvstore(weights, gradients, kvstore, manager.execgrp.param_names)
+    updater = get_updater(optimizer)
+    return lambda: _update_params(weights, gradients, updater, devices, kvstore, manager.execgrp.param_names)
 
 
 def _call_all(callbacks: Any, *arguments: Any) -> None:

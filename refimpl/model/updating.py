@@ -57,7 +57,7 @@ def _create_kvstore(
         store = kvstore
     else:
         raise refusal(
-            "KVStore/argument-type", f"kvstore must be KVStore, str or None, got {kvstore!r}", TypeError
+            "KVStore/argument-type", f"kvstore is a store, the name of one or None, not {kvstore!r}", TypeError
         )
     return store, on_store and store.is_capable(kvs.KVStoreBase.OPTIMIZER)
 

@@ -6,6 +6,8 @@ import logging
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 from .. import metric
@@ -26,6 +28,16 @@ __all__ = ["BaseModule", "_check_input_names", "_check_names_match", "_parse_dat
 
 INITIALIZER = Uniform(0.01)
 """How parameters start unless told otherwise."""
+
+
+@contextmanager
+def _watched(monitor: Any) -> Iterator[None]:
+    """What a monitor watches, if there is one; a step that fails is not printed."""
+    if monitor is not None:
+        monitor.tic()
+    yield
+    if monitor is not None:
+        monitor.toc_print()
 
 
 class BaseModule:
@@ -81,21 +93,26 @@ class BaseModule:
             AssertionError: the module is not bound or has no parameters.
         """
         demand(self, "score")
-        if reset:
-            eval_data.reset()
-        if not isinstance(eval_metric, metric.EvalMetric):
-            eval_metric = metric.create(eval_metric)
+        eval_metric = eval_metric if isinstance(eval_metric, metric.EvalMetric) else metric.create(eval_metric)
         eval_metric.reset()
-        seen = 0
-        for nbatch, batch in enumerate(first(num_batch, eval_data)):
-            self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
-            self.forward(batch, is_train=False)
+        nbatch = -1
+        for nbatch, batch in self._forwarded(eval_data, num_batch, reset, sparse_row_id_fn):
             self._count(eval_metric, batch)
-            seen = nbatch + 1
             call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
-        call_all(score_end_callback, BatchEndParam(epoch, seen, eval_metric, locals()))
+        call_all(score_end_callback, BatchEndParam(epoch, nbatch + 1, eval_metric, locals()))
         results: list[tuple[str, float]] = eval_metric.get_name_value()
         return results
+
+    def _forwarded(
+        self, eval_data: Any, num_batch: int | None, reset: bool, sparse_row_id_fn: Any
+    ) -> Iterator[tuple[int, Any]]:
+        """Compute the outputs of each batch for inference, and yield its number and it."""
+        if reset:
+            eval_data.reset()
+        for number, batch in enumerate(first(num_batch, eval_data)):
+            self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
+            self.forward(batch, is_train=False)
+            yield number, batch
 
     @decides("Module/predict-pad")
     def iter_predict(
@@ -114,13 +131,9 @@ class BaseModule:
             AssertionError: the module is not bound or has no parameters.
         """
         demand(self, "iter_predict")
-        if reset:
-            eval_data.reset()
-        for nbatch, batch in enumerate(first(num_batch, eval_data)):
-            self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
-            self.forward(batch, is_train=False)
+        for nbatch, batch in self._forwarded(eval_data, num_batch, reset, sparse_row_id_fn):
             pad = getattr(batch, "pad", None) or 0
-            yield [output[: output.shape[0] - pad] for output in self.get_outputs()], nbatch, batch
+            yield [output[: len(output) - pad] for output in self.get_outputs()], nbatch, batch
 
     @decides("Module/predict-pad", "Module/predict-array")
     def predict(
@@ -153,8 +166,7 @@ class BaseModule:
         if not hasattr(eval_data, "reset"):
             raise refusal(
                 "Module/predict-input",
-                f"eval_data must be of type NDArray or DataIter, not {type(eval_data).__name__}",
-                ValueError,
+                f"predict takes an iterator, an NDArray or a NumPy array, not {type(eval_data).__name__}", ValueError,
             )
         batches = [
             [output.copy() for output in outputs]
@@ -165,9 +177,7 @@ class BaseModule:
         if len({len(outputs) for outputs in batches}) > 1:
             raise refusal(
                 "Module/predict-merge",
-                "Cannot merge batches, as num of outputs is not the same in mini-batches. Maybe bucketing "
-                "is used? Pass merge_batches=False",
-                AssertionError,
+                "batches have different numbers of outputs; pass merge_batches=False", AssertionError,
             )
         merged = [nd.concatenate(list(parts)) for parts in zip(*batches, strict=True)]
         return merged if len(merged) > 1 or always_output_list else merged[0]
@@ -208,7 +218,7 @@ class BaseModule:
             StopIteration: ``train_data`` is exhausted; reset it first.
         """
         if num_epoch is None:
-            raise refusal("Module/num-epoch", "please specify number of epochs", AssertionError)
+            raise refusal("Module/num-epoch", "num_epoch is None: give the epoch to stop before", AssertionError)
         self.bind(
             data_shapes=train_data.provide_data, label_shapes=train_data.provide_label,
             for_training=True, force_rebind=force_rebind,
@@ -220,8 +230,7 @@ class BaseModule:
             allow_missing=allow_missing, force_init=force_init,
         )
         self.init_optimizer(kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params)
-        if not isinstance(eval_metric, metric.EvalMetric):
-            eval_metric = metric.create(eval_metric)
+        eval_metric = eval_metric if isinstance(eval_metric, metric.EvalMetric) else metric.create(eval_metric)
         validation_metric = eval_metric if validation_metric is None else validation_metric
 
         callbacks = (batch_end_callback, epoch_end_callback, eval_end_callback, eval_batch_end_callback)
@@ -229,8 +238,7 @@ class BaseModule:
         for epoch in range(place.first(begin_epoch), num_epoch):
             start = time.time()
             results = self._train_epoch(place.source, eval_metric, epoch, batch_end_callback, monitor, sparse_row_id_fn)
-            for name, value in results:
-                self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
+            self._report(epoch, "Train", results)
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - start)
 
             # every context restarts from the mean of all, which is also what callbacks may save
@@ -243,10 +251,14 @@ class BaseModule:
                     eval_data, validation_metric, score_end_callback=eval_end_callback,
                     batch_end_callback=eval_batch_end_callback, epoch=epoch,
                 )
-                for name, value in results:
-                    self.logger.info("Epoch[%d] Validation-%s=%f", epoch, name, value)
+                self._report(epoch, "Validation", results)
             place.ending()
             self._end_epoch(train_data)
+
+    def _report(self, epoch: int, kind: str, results: list[tuple[str, float]]) -> None:
+        """Log values of a metric; this line and that of the time are MXNet's, which tools that plot logs look for."""
+        for name, value in results:
+            self.logger.info("Epoch[%d] %s-%s=%f", epoch, kind, name, value)
 
     @decides("Module/failed-fit", "Module/fit")
     def _train_epoch(
@@ -261,25 +273,23 @@ class BaseModule:
             raise refusal(
                 "Module/fit-exhausted", "train_data has no batch left; call its reset() before fit()", StopIteration,
             )
-        nbatch, keep = standing(batches)
+        start, keep = standing(batches)
         results: list[tuple[str, float]] = []
-        while upcoming is not None:
+        for nbatch in count(start):
             keep(nbatch)
-            data_batch = upcoming
-            if monitor is not None:
-                monitor.tic()
-            self.forward_backward(data_batch)
-            self.update()
-            self._count(eval_metric, data_batch)
-            upcoming = next(batches, None)
-            if upcoming is not None:
-                self.prepare(upcoming, sparse_row_id_fn=sparse_row_id_fn)
-            else:
-                results = eval_metric.get_global_name_value()
-            if monitor is not None:
-                monitor.toc_print()
+            data_batch = upcoming  # callbacks find it by this name in ``locals``
+            with _watched(monitor):
+                self.forward_backward(data_batch)
+                self.update()
+                self._count(eval_metric, data_batch)
+                upcoming = next(batches, None)
+                if upcoming is None:
+                    results = eval_metric.get_global_name_value()
+                else:
+                    self.prepare(upcoming, sparse_row_id_fn=sparse_row_id_fn)
             call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
-            nbatch += 1
+            if upcoming is None:
+                break
         return results
 
     def _end_epoch(self, train_data: Any) -> None:
@@ -296,17 +306,17 @@ class BaseModule:
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
         """Get ready for ``data_batch``, which comes next. Nothing to do here."""
         if sparse_row_id_fn is not None:
-            warnings.warn("sparse_row_id_fn is not invoked for BaseModule.", stacklevel=2)
+            warnings.warn("sparse_row_id_fn is not called: this module pulls no rows", stacklevel=2)
 
     # --- parameters ------------------------------------------------------------------------------
 
     def save_params(self, fname: str) -> None:
         """Write all parameters (``arg:NAME``) and auxiliary states (``aux:NAME``) to a file."""
         demand(self, "save_params")
-        arg_params, aux_params = self.get_params()
-        saved = {f"arg:{name}": value.as_in_context(cpu()) for name, value in arg_params.items()}
-        saved.update({f"aux:{name}": value.as_in_context(cpu()) for name, value in aux_params.items()})
-        nd.save(fname, saved)
+        nd.save(fname, {
+            f"{kind}:{name}": value.as_in_context(cpu())
+            for kind, values in zip(("arg", "aux"), self.get_params(), strict=True) for name, value in values.items()
+        })
 
     def load_params(self, fname: str) -> None:
         """Set parameters from a file of :meth:`save_params`.
@@ -323,7 +333,7 @@ class BaseModule:
             if not colon or kind not in found:
                 raise refusal(
                     "Module/param-file",
-                    f"Invalid param file {fname}: entry {key!r} is neither arg:NAME nor aux:NAME",
+                    f"{fname}: array {key!r} is named neither arg:NAME nor aux:NAME",
                     ValueError,
                 )
             found[kind][name] = value

@@ -68,7 +68,7 @@ def shapes_of_batch(
     if together and (len(batches) != contexts or any(one != shapes[0] for one in shapes)):
         raise refusal(
             "Module/batch-list",
-            "All data batches in a list need to have the same shape, one batch per context; "
+            "a list has one batch for each context, all of one shape; "
             f"{contexts} contexts got {shapes}",
             AssertionError,
         )

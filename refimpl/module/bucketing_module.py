@@ -17,7 +17,7 @@ from .base_module import INITIALIZER, BaseModule
 from .bucket_files import read_buckets, require_whole_numbers, write_buckets
 from .buckets import Buckets
 from .forwarding import forwarded
-from .life_cycle import STEPS, demand
+from .life_cycle import ALREADY_BOUND, ALREADY_OPTIMIZED, STEPS, demand
 from .module import DEVICE, Module
 from .rollback import shapes_kept_on_failure
 
@@ -127,11 +127,11 @@ class BucketingModule(BaseModule):
             AssertionError: ``shared_module`` is given, or what :meth:`Module.bind` refuses.
         """
         if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+            self.logger.warning(ALREADY_BOUND)
             return
         if shared_module is not None:
             raise refusal(
-                "Bucketing/shared", "shared_module for BucketingModule is not supported", AssertionError
+                "Bucketing/shared", "buckets share with each other only: leave shared_module out", AssertionError
             )
         if self.params_initialized:
             self.get_params()
@@ -269,7 +269,7 @@ class BucketingModule(BaseModule):
         """Install an optimizer on the default bucket; every other one borrows it."""
         demand(self, "init_optimizer")
         if self.optimizer_initialized and not force_init:
-            self.logger.warning("optimizer already initialized, ignoring.")
+            self.logger.warning(ALREADY_OPTIMIZED)
             return
         others = [module for module in self._bucket_modules.bound() if module is not self._owner]
         with (

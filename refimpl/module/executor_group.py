@@ -377,7 +377,7 @@ class DataParallelExecutorGroup:
         if merge_multi_context:
             raise refusal(
                 "Module/states-unmerged",
-                "merge_multi_context=True is not supported for get_states yet; pass False",
+                "states of several contexts are not merged; pass merge_multi_context=False",
                 AssertionError,
             )
         return self.state_arrays

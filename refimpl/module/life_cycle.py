@@ -38,6 +38,10 @@ STEPS: dict[str, Step] = {
 }
 """The flags in the order in which they are asked for."""
 
+ALREADY_BOUND = "the module is bound: bind changes nothing without force_rebind=True"
+ALREADY_OPTIMIZED = "the module has an optimizer: init_optimizer changes nothing without force_init=True"
+"""What a module logs where a second call has no effect."""
+
 _BOUND = ("binded",)
 _READY = ("binded", "params_initialized")
 

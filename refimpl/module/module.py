@@ -22,7 +22,7 @@ from .bind_options import context_list, group_to_share, require_training, work_l
 from .descriptions import _check_input_names, _parse_data_desc, names_of, with_batch_size
 from .executor_group import DataParallelExecutorGroup
 from .forwarding import forwarded
-from .life_cycle import demand
+from .life_cycle import ALREADY_BOUND, ALREADY_OPTIMIZED, demand
 from .parameters import HostCopy, as_arrays, host_zeros, initial_values, stays_initialized
 from .returning import keeps_place
 from .rollback import shapes_kept_on_failure
@@ -217,7 +217,7 @@ class Module(BaseModule):
             MXNetError: the shapes do not suit the symbol.
         """
         if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+            self.logger.warning(ALREADY_BOUND)
             return
         require_training(inputs_need_grad, for_training)
         with shapes_kept_on_failure([self]):
@@ -430,7 +430,7 @@ class Module(BaseModule):
         """
         demand(self, "init_optimizer")
         if self.optimizer_initialized and not force_init:
-            self.logger.warning("optimizer already initialized, ignoring...")
+            self.logger.warning(ALREADY_OPTIMIZED)
             return
         with self._optimizer_kept_on_failure(kvstore, optimizer):
             file = self._preload_opt_states

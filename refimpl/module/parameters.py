@@ -82,7 +82,7 @@ def require_initializer(name: str, initializer: Any, given: Any, allow_missing: 
     if given is not None and not allow_missing:
         raise refusal(
             "Module/missing-parameter",
-            f"{name} is not presented; add it, or pass allow_missing=True", RuntimeError,
+            f"{name} is missing; add it, or pass allow_missing=True", RuntimeError,
         )
     if given is None and initializer is None:
         raise refusal(
@@ -101,8 +101,8 @@ class HostCopy:
 def stays_initialized(module: Any, force_init: bool, call: str) -> bool:
     """Whether the parameters of a module have values that ``call`` leaves alone; if so, warn."""
     stays: bool = module.params_initialized and not force_init
-    if stays:
-        warnings.warn(f"Parameters already initialized and force_init=False. {call} call ignored.", stacklevel=3)
+    if stays:  # scripts silence MXNet's warning by its first words
+        warnings.warn(f"Parameters already initialized: {call} changes nothing without force_init=True", stacklevel=3)
     return stays
 
 
@@ -148,7 +148,7 @@ def sparse_rows(rows: Any, names: Sequence[str], arrays: Sequence[Sequence[NDArr
     if not isinstance(rows, dict):
         raise refusal(
             "Module/sparse-rows",
-            "Expected dict output from sparse_row_id_fn, {parameter name: row ids}, not "
+            "sparse_row_id_fn returns a dict {parameter name: row ids}, not "
             f"{type(rows).__name__}",
             AssertionError,
         )
@@ -162,5 +162,5 @@ def sparse_rows(rows: Any, names: Sequence[str], arrays: Sequence[Sequence[NDArr
         if arrays[names.index(name)][0].stype == "row_sparse":
             found[name] = ids
         else:
-            warnings.warn(f"{name}.stype is not 'row_sparse'. No need to pull rows.", stacklevel=4)
+            warnings.warn(f"{name} is not row_sparse: all of its rows are there", stacklevel=4)
     return found

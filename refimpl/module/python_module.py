@@ -14,7 +14,7 @@ from .base_module import INITIALIZER, BaseModule
 from .batch_shapes import shapes_to_bind
 from .bind_options import require_training
 from .descriptions import _as_descriptions, names_of, with_batch_size
-from .life_cycle import demand
+from .life_cycle import ALREADY_BOUND, demand
 
 
 @decides("PythonModule/subclass")
@@ -96,7 +96,7 @@ class PythonModule(BaseModule):
                 "write"; ``inputs_need_grad`` without ``for_training``.
         """
         if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+            self.logger.warning(ALREADY_BOUND)
             return
         if grad_req != "write":
             raise refusal(
@@ -186,7 +186,7 @@ class PythonModule(BaseModule):
             return
         if pre_sliced:
             raise refusal(
-                "PythonModule/pre-sliced", "PythonModule does not support presliced labels; give whole ones",
+                "PythonModule/pre-sliced", "a Python module has one context: give labels whole, without pre_sliced",
                 RuntimeError,
             )
         eval_metric.update(labels, self.get_outputs())
@@ -265,7 +265,7 @@ class PythonLossModule(PythonModule):
         """
         if out_grads is not None:
             raise refusal(
-                "PythonModule/no-heads", "For a loss module, out_grads should be None: nothing comes after it",
+                "PythonModule/no-heads", "nothing comes after a loss: leave out_grads out",
                 AssertionError,
             )
         demand(self, "backward")

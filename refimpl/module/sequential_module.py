@@ -14,7 +14,7 @@ from ..ndarray.restoring import unchanged_on_failure
 from .base_module import INITIALIZER, BaseModule
 from .bind_options import require_training
 from .descriptions import _as_descriptions
-from .life_cycle import STEPS, demand
+from .life_cycle import ALREADY_BOUND, ALREADY_OPTIMIZED, STEPS, demand
 from .python_module import PythonModule
 from .rollback import executors_of, shapes_kept_on_failure, updates_undone_on_failure, values_kept_on_failure
 
@@ -122,13 +122,15 @@ class SequentialModule(BaseModule):
             ValueError: the names of outputs and inputs differ and ``auto_wiring`` is off.
         """
         if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+            self.logger.warning(ALREADY_BOUND)
             return
         require_training(inputs_need_grad, for_training)
         if shared_module is not None:
-            raise refusal("Sequential/shared", "Shared module is not supported", AssertionError)
+            raise refusal(
+                "Sequential/shared", "a SequentialModule shares no memory: leave shared_module out", AssertionError
+            )
         if not self._modules:
-            raise refusal("Sequential/empty", "Attempting to bind an empty SequentialModule", AssertionError)
+            raise refusal("Sequential/empty", "there is no module in the chain: add one first", AssertionError)
         with shapes_kept_on_failure([self]):
             shapes = _as_descriptions(data_shapes)
             for index, (module, meta) in enumerate(zip(self._modules, self._metas, strict=True)):
@@ -278,7 +280,7 @@ class SequentialModule(BaseModule):
         """
         demand(self, "init_optimizer")
         if self.optimizer_initialized and not force_init:
-            self.logger.warning("optimizer already initialized, ignoring.")
+            self.logger.warning(ALREADY_OPTIMIZED)
             return
         given = [vars(one) for one in (kvstore, optimizer) if hasattr(one, "__dict__")]
         with unchanged_on_failure(shallow=[vars(self), *map(vars, self._modules), *given]):

@@ -105,7 +105,7 @@ class Optimizer:
         known = Optimizer.opt_registry.get(name)
         if known is not None and known is not klass:
             warnings.warn(
-                f"New optimizer {klass.__module__}.{klass.__name__} is overriding existing optimizer"
+                f"optimizer {name!r} is {klass.__module__}.{klass.__name__} now, no longer"
                 f" {known.__module__}.{known.__name__}", UserWarning, stacklevel=2,
             )
         Optimizer.opt_registry[name] = klass
@@ -124,7 +124,7 @@ class Optimizer:
         if found is None:
             raise refusal(
                 "Optimizer/known-name",
-                f"Cannot find optimizer {name}; {did_you_mean(name, Optimizer.opt_registry)}there are"
+                f"no optimizer has the name {name}; {did_you_mean(name, Optimizer.opt_registry)}there are"
                 f" {', '.join(sorted(Optimizer.opt_registry))}",
                 ValueError,
             )
@@ -316,7 +316,7 @@ def _as_factor(name: str, attribute: str, given: Any) -> float:
 def _tell_overwritten(old: float, new: float) -> None:
     if old != new:
         warnings.warn(
-            f"learning rate {old} from lr_scheduler has been overwritten by learning_rate {new}",
+            f"lr_scheduler has the rate {old}, which learning_rate={new} replaces",
             UserWarning, stacklevel=4,
         )
 
@@ -324,8 +324,8 @@ def _tell_overwritten(old: float, new: float) -> None:
 def warn_half_precision(optimizer: Optimizer) -> None:
     """Tell that states kept in float16 lose precision."""
     warnings.warn(
-        "Accumulating with float16 in optimizer can lead to poor accuracy or slow convergence. Consider"
-        f" using multi_precision=True option of the {type(optimizer).__name__} optimizer",
+        # scripts silence MXNet's warning by its first words
+        f"Accumulating with float16: {type(optimizer).__name__} loses small steps; give multi_precision=True",
         UserWarning, stacklevel=3,
     )
 

@@ -178,7 +178,7 @@ def decoded_plainly(content: bytes, color: bool, upright: bool = False) -> np.nd
     except damage as error:
         reason = str(error).partition(" <_io")[0]  # without the address of the buffer
         raise refusal(
-            "imdecode/picture", f"Decoding failed. Invalid image file: no picture that can be read ({reason})"
+            "imdecode/picture", f"buf is no picture that can be read ({reason})"
         ) from None
 
 

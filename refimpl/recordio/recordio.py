@@ -82,7 +82,7 @@ class MXRecordIO:
     def open(self) -> None:
         """Open the file at its beginning; one that is written becomes empty."""
         if self.flag not in ("r", "w"):
-            raise refusal("RecordIO/flag", f"Invalid flag {self.flag}: 'r' reads, 'w' writes", ValueError)
+            raise refusal("RecordIO/flag", f"flag is 'r' (read) or 'w' (write), not {self.flag!r}", ValueError)
         self.writable = self.flag == "w"
         try:
             # unbuffered: each record goes to the system in one call
@@ -130,7 +130,7 @@ class MXRecordIO:
         if self.handle is None or self.pid != os.getpid():
             what = "is closed" if self.handle is None else "was opened by another process"
             raise refusal(
-                "RecordIO/process", f"Forbidden operation in multiple processes: {os.fspath(self.uri)} {what};"
+                "RecordIO/process", f"{os.fspath(self.uri)} {what};"
                 " call reset() or open it here", RuntimeError,
             )
         return self.handle

@@ -29,7 +29,8 @@ class _Cells(BaseRNNCell):
         for cell in cells if self._override_cell_params else ():
             require(
                 "rnn/params", cell._own_params,
-                f"Either specify params for {type(self).__name__} or child cells, not both.", AssertionError,
+                f"the cells of a {type(self).__name__} with params take these: make them without params",
+                AssertionError,
             )
         for cell in cells:
             if self._override_cell_params:
@@ -110,7 +111,7 @@ class SequentialRNNCell(_Cells):
         for cell, own in self._with_states(states):
             require(
                 "rnn/step", not isinstance(cell, BidirectionalCell),
-                "a sequence that holds a BidirectionalCell cannot be stepped; use unroll", AssertionError,
+                "a BidirectionalCell among the cells needs the whole sequence: use unroll", AssertionError,
             )
             inputs, new = cell(inputs, own)
             after.extend(new)
@@ -156,7 +157,7 @@ class BidirectionalCell(_Cells):
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
         """Refuse: the second direction begins at the end (NotImplementedError)."""
-        raise refusal("rnn/step", "Bidirectional cannot be stepped. Please use unroll", NotImplementedError)
+        raise refusal("rnn/step", "a BidirectionalCell needs the whole sequence: use unroll", NotImplementedError)
 
     @decides("rnn/bidirectional-cell")
     def unroll(

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from .. import symbol
-from ..base import decides, refusal, require
+from ..base import decides, require
 from ..initializer.fused import GATES
 from ..symbol import Symbol
 from .cells import Activation, gru_step, lstm_step
@@ -47,28 +47,31 @@ class BaseConvRNNCell(BaseRNNCell):
         super().__init__(prefix=prefix, params=params)
         require(
             "rnn/odd-kernel", all(side % 2 == 1 for side in h2h_kernel),
-            f"Only support odd number, get h2h_kernel= {h2h_kernel}", AssertionError,
+            f"the sides of h2h_kernel are odd, so that the state keeps its shape, not {h2h_kernel}", AssertionError,
         )
-        self._h2h_kernel, self._h2h_dilate = h2h_kernel, h2h_dilate
-        self._h2h_pad = tuple(
-            dilate * (side - 1) // 2 for side, dilate in zip(h2h_kernel, h2h_dilate, strict=True)
-        )
-        self._i2h_kernel, self._i2h_stride = i2h_kernel, i2h_stride
-        self._i2h_pad, self._i2h_dilate = i2h_pad, i2h_dilate
-        self._num_hidden = num_hidden
-        self._input_shape = input_shape
-        self._conv_layout = conv_layout
-        self._activation = activation
+        # a padding of half of what the kernel covers keeps the shape of the state
+        padding = tuple(dilate * (side - 1) // 2 for side, dilate in zip(h2h_kernel, h2h_dilate, strict=True))
+        self._sides: dict[str, dict[str, Any]] = {
+            "i2h": {"kernel": i2h_kernel, "stride": i2h_stride, "pad": i2h_pad, "dilate": i2h_dilate},
+            "h2h": {"kernel": h2h_kernel, "stride": (1,) * len(h2h_kernel), "pad": padding, "dilate": h2h_dilate},
+        }
+        self._num_hidden, self._activation = num_hidden, activation
+        self._input_shape, self._conv_layout = input_shape, conv_layout
         once = symbol.Convolution(
-            data=symbol.Variable("data"), num_filter=num_hidden, kernel=i2h_kernel, stride=i2h_stride,
-            pad=i2h_pad, dilate=i2h_dilate, layout=conv_layout,
+            data=symbol.Variable("data"), num_filter=num_hidden, layout=conv_layout, **self._sides["i2h"],
         )
         _, outputs, _ = once.infer_shape_partial(data=input_shape)
         self._state_shape = (0, *outputs[0][1:])
-        self._iW = self.params.get("i2h_weight", init=i2h_weight_initializer)
-        self._hW = self.params.get("h2h_weight", init=h2h_weight_initializer)
-        self._iB = self.params.get("i2h_bias", init=i2h_bias_initializer)
-        self._hB = self.params.get("h2h_bias", init=h2h_bias_initializer)
+        self._weights: dict[str, dict[str, Any]] = {
+            "i2h": {
+                "weight": self.params.get("i2h_weight", init=i2h_weight_initializer),
+                "bias": self.params.get("i2h_bias", init=i2h_bias_initializer),
+            },
+            "h2h": {
+                "weight": self.params.get("h2h_weight", init=h2h_weight_initializer),
+                "bias": self.params.get("h2h_bias", init=h2h_bias_initializer),
+            },
+        }
 
     @property
     def _num_gates(self) -> int:
@@ -79,24 +82,15 @@ class BaseConvRNNCell(BaseRNNCell):
         """Shape and layout of the states: two, until a subclass says otherwise."""
         return [{"shape": self._state_shape, "__layout__": self._conv_layout} for _ in range(2)]
 
-    def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Refuse: a subclass says what is done with the sums (NotImplementedError)."""
-        raise refusal(
-            "rnn/abstract", "BaseConvRNNCell is abstract class for convolutional RNN", NotImplementedError
-        )
-
     def _conv_forward(self, inputs: Symbol, states: States, name: str) -> tuple[Symbol, Symbol]:
         """The gates' part of the input and their part of the state."""
         filters = self._num_hidden * self._num_gates
-        i2h = symbol.Convolution(
-            name=f"{name}i2h", data=inputs, num_filter=filters, kernel=self._i2h_kernel,
-            stride=self._i2h_stride, pad=self._i2h_pad, dilate=self._i2h_dilate, weight=self._iW,
-            bias=self._iB, layout=self._conv_layout,
-        )
-        h2h = symbol.Convolution(
-            name=f"{name}h2h", data=states[0], num_filter=filters, kernel=self._h2h_kernel,
-            dilate=self._h2h_dilate, pad=self._h2h_pad, stride=(1,) * len(self._h2h_kernel), weight=self._hW,
-            bias=self._hB, layout=self._conv_layout,
+        i2h, h2h = (
+            symbol.Convolution(
+                data=data, **self._weights[part], **self._sides[part], num_filter=filters,
+                layout=self._conv_layout, name=f"{name}{part}",
+            )
+            for part, data in (("i2h", inputs), ("h2h", states[0]))
         )
         return i2h, h2h
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from .. import symbol
@@ -16,6 +17,12 @@ from .combined import BidirectionalCell, SequentialRNNCell
 from .dropout_cell import DropoutCell
 from .recurrent_cell import Arrays, BaseRNNCell, RNNParams, StateInfo
 from .sequences import States, Steps, as_asked, as_one, time_axis
+
+_CELLS: dict[str, Callable[..., BaseRNNCell]] = {
+    "rnn_relu": partial(RNNCell, activation="relu"), "rnn_tanh": partial(RNNCell, activation="tanh"),
+    "lstm": LSTMCell, "gru": GRUCell,
+}
+"""The plain cell of each mode."""
 
 
 class FusedRNNCell(BaseRNNCell):
@@ -43,13 +50,10 @@ class FusedRNNCell(BaseRNNCell):
     ) -> None:
         require_mode(mode)
         super().__init__(prefix=f"{mode}_" if prefix is None else prefix, params=params)
-        self._num_hidden = num_hidden
-        self._num_layers = num_layers
-        self._mode = mode
-        self._bidirectional = bidirectional
-        self._dropout = dropout
+        self._mode, self._bidirectional = mode, bidirectional
+        self._num_hidden, self._num_layers = num_hidden, num_layers
+        self._dropout, self._forget_bias = dropout, forget_bias
         self._get_next_state = get_next_state
-        self._forget_bias = forget_bias
         self._parameter = self.params.get(
             "parameters", init=FusedRNN(None, num_hidden, num_layers, mode, bidirectional, forget_bias)
         )
@@ -103,7 +107,7 @@ class FusedRNNCell(BaseRNNCell):
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
         """Refuse: all times are one node (NotImplementedError)."""
-        raise refusal("rnn/step", "FusedRNNCell cannot be stepped. Please use unroll", NotImplementedError)
+        raise refusal("rnn/step", "FusedRNNCell computes all times at once: use unroll", NotImplementedError)
 
     @decides("rnn/fused")
     def unroll(
@@ -117,53 +121,41 @@ class FusedRNNCell(BaseRNNCell):
         """
         self.reset()
         axis = time_axis(layout)
-        require("rnn/layout", axis in {0, 1}, f"Unsupported layout {layout}: give NTC or TNC", AssertionError)
-        inputs = as_one(length, inputs, layout)
-        if axis == 1:
-            warnings.warn(
-                "NTC layout detected. Consider using TNC for FusedRNNCell for faster speed", stacklevel=2
-            )
-            inputs = symbol.swapaxes(inputs, dim1=0, dim2=1)
+        require("rnn/layout", axis in {0, 1}, f"layout is NTC or TNC, not {layout}", AssertionError)
+        batch_first = axis == 1
+        data = as_one(length, inputs, layout)
+        if batch_first:
+            warnings.warn("the operator RNN takes TNC: inputs in NTC are transposed for it", stacklevel=2)
+            data = symbol.swapaxes(data, dim1=0, dim2=1)
         states = self.begin_state() if begin_state is None else begin_state
-        given: dict[str, Any] = dict(zip(("state", "state_cell"), states, strict=False))
-        run = symbol.RNN(
-            data=inputs, parameters=self._parameter, state_size=self._num_hidden,
-            num_layers=self._num_layers, bidirectional=self._bidirectional, p=self._dropout,
-            state_outputs=self._get_next_state, mode=self._mode, name=f"{self._prefix}rnn",
-            **given,
+        before: dict[str, Any] = dict(zip(("state", "state_cell"), states, strict=False))
+        node = symbol.RNN(
+            data=data, parameters=self._parameter, **before, state_outputs=self._get_next_state, mode=self._mode,
+            state_size=self._num_hidden, num_layers=self._num_layers, bidirectional=self._bidirectional,
+            p=self._dropout, name=f"{self._prefix}rnn",
         )
-        after: States = []
-        outputs = run
-        if self._get_next_state:
-            outputs, *after = list(run)
-            for state in after:
-                state._set_attr(__layout__="LNC")
-        if axis == 1:
-            outputs = symbol.swapaxes(outputs, dim1=0, dim2=1)
-        return as_asked(length, outputs, layout, merge_outputs), after
+        output, *after = list(node) if self._get_next_state else [node]
+        for state in after:
+            state._set_attr(__layout__="LNC")
+        if batch_first:
+            output = symbol.swapaxes(output, dim1=0, dim2=1)
+        return as_asked(length, output, layout, merge_outputs), after
 
     @decides("rnn/unfuse")
     def unfuse(self) -> SequentialRNNCell:
         """Plain cells that compute the same: load them with ``unfused.pack_weights(fused.unpack_weights(args))``."""
-        make: dict[str, Callable[[str], BaseRNNCell]] = {
-            "rnn_relu": lambda prefix: RNNCell(self._num_hidden, activation="relu", prefix=prefix),
-            "rnn_tanh": lambda prefix: RNNCell(self._num_hidden, activation="tanh", prefix=prefix),
-            "lstm": lambda prefix: LSTMCell(
-                self._num_hidden, prefix=prefix, forget_bias=self._forget_bias
-            ),
-            "gru": lambda prefix: GRUCell(self._num_hidden, prefix=prefix),
-        }
+        own = {"forget_bias": self._forget_bias} if self._mode == "lstm" else {}
+        make = partial(_CELLS[self._mode], self._num_hidden, **own)
         stack = SequentialRNNCell()
         for layer in range(self._num_layers):
-            forwards, *backwards = (
-                make[self._mode](f"{self._prefix}{way}{layer}_") for way in self._packed.directions
+            if layer and self._dropout > 0:
+                stack.add(DropoutCell(self._dropout, prefix=f"{self._prefix}_dropout{layer - 1}_"))
+            first, *other = (
+                make(prefix=f"{self._prefix}{way}{layer}_") for way in self._packed.directions
             )
             stack.add(
-                BidirectionalCell(forwards, backwards[0], output_prefix=f"{self._prefix}bi_l{layer}_")
-                if backwards else forwards
+                BidirectionalCell(first, other[0], output_prefix=f"{self._prefix}bi_l{layer}_") if other else first
             )
-            if self._dropout > 0 and layer != self._num_layers - 1:
-                stack.add(DropoutCell(self._dropout, prefix=f"{self._prefix}_dropout{layer}_"))
         return stack
 
 

@@ -49,7 +49,7 @@ def encode_sentences(
             if word not in known and not grows:
                 require(
                     "encode_sentences/unknown", unknown_token is not None,
-                    f"Unknown token {word}; give unknown_token, or no vocab", AssertionError,
+                    f"{word} is not in vocab: give unknown_token, or no vocab", AssertionError,
                 )
                 key = unknown_token
             if key not in known:
@@ -94,7 +94,7 @@ class BucketSentenceIter(DataIter):
         self.major_axis = layout.find("N")
         require(
             "BucketSentenceIter/layout", self.major_axis in {0, 1},
-            f"Invalid layout {layout}: Must by NT (batch major) or TN (time major)", ValueError,
+            f"layout is NT (rows are sentences) or TN (rows are times), not {layout}", ValueError,
         )
         self.batch_size = batch_size
         self.data_name, self.label_name = data_name, label_name
@@ -139,7 +139,8 @@ class BucketSentenceIter(DataIter):
         discarded = len(sentences) - sum(map(len, rows))
         if discarded:
             warnings.warn(
-                f"discarded {discarded} sentences longer than the largest bucket, {lengths[-1]}.", stacklevel=3
+                f"{discarded} sentences are left out: they are longer than the largest bucket, {lengths[-1]}",
+                stacklevel=3,
             )
         full = [(length, np.array(found)) for length, found in zip(lengths, rows, strict=True) if found]
         require(

@@ -93,12 +93,12 @@ class ZoneoutCell(ModifierCell):
     ) -> None:
         require(
             "rnn/zoneout-base", not isinstance(base_cell, FusedRNNCell),
-            "FusedRNNCell doesn't support zoneout. Please unfuse first.", AssertionError,
+            "zoneout goes time by time, a FusedRNNCell does not: unfuse() it", AssertionError,
         )
         require(
             "rnn/zoneout-base", not _holds_bidirectional(base_cell),
-            "BidirectionalCell doesn't support zoneout since it doesn't support step. Please add ZoneoutCell to"
-            " the cells underneath instead.", AssertionError,
+            "zoneout goes time by time, a BidirectionalCell does not: put a ZoneoutCell around each cell underneath",
+            AssertionError,
         )
         super().__init__(base_cell)
         self.zoneout_outputs = zoneout_outputs

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import product
 from typing import Any
 
 from .. import ndarray, symbol
@@ -23,10 +25,10 @@ class RNNParams:
 
     def get(self, name: str, **kwargs: Any) -> Symbol:
         """The variable ``PREFIXname``; ``kwargs`` go to ``mx.sym.Variable`` when it is made."""
-        name = self._prefix + name
-        if name not in self._params:
-            self._params[name] = symbol.Variable(name, **kwargs)
-        return self._params[name]
+        known, full = self._params, f"{self._prefix}{name}"
+        if full not in known:
+            known[full] = symbol.Variable(full, **kwargs)
+        return known[full]
 
 
 @decides("rnn/own-cell")
@@ -100,8 +102,8 @@ class BaseRNNCell:
     def _require_unmodified(self) -> None:
         require(
             "rnn/modified", not self._modified,
-            "After applying modifier cells (e.g. ZoneoutCell) the base cell cannot be called directly. Call"
-            " the modifier cell instead.", AssertionError,
+            "a modifier cell, such as ZoneoutCell, stands before this cell: call the modifier cell",
+            AssertionError,
         )
 
     @decides("rnn/begin-state")
@@ -114,12 +116,18 @@ class BaseRNNCell:
             AssertionError: a modifier cell stands before this one and makes the states.
         """
         self._require_unmodified()
-        states = []
-        for info in self.state_info:
-            self._init_counter += 1
-            kwargs.update(info or {})
-            states.append(func(name=f"{self._prefix}begin_state_{self._init_counter}", **kwargs))
-        return states
+        infos, number = self.state_info, self._init_counter + 1
+        self._init_counter += len(infos)
+        return [
+            func(name=f"{self._prefix}begin_state_{number + place}", **{**kwargs, **(info or {})})
+            for place, info in enumerate(infos)
+        ]
+
+    def _pieces(self) -> Iterator[tuple[str, str, slice]]:
+        """The name of each gate's weight and bias, and the array and rows that it is cut from."""
+        for group, (number, gate), kind in product(("i2h", "h2h"), enumerate(self._gate_names), ("weight", "bias")):
+            rows = slice(number * self._num_hidden, (number + 1) * self._num_hidden)
+            yield f"{self._prefix}{group}{gate}_{kind}", f"{self._prefix}{group}_{kind}", rows
 
     @decides("rnn/pack")
     def unpack_weights(self, args: Mapping[str, Any]) -> Arrays:
@@ -128,14 +136,9 @@ class BaseRNNCell:
         Raises:
             KeyError: one of the cell's arrays is missing.
         """
-        args = dict(args)
-        for group in ("i2h", "h2h") if self._gate_names else ():
-            whole = {kind: args.pop(f"{self._prefix}{group}_{kind}") for kind in ("weight", "bias")}
-            for index, gate in enumerate(self._gate_names):
-                rows = slice(index * self._num_hidden, (index + 1) * self._num_hidden)
-                for kind, array in whole.items():
-                    args[f"{self._prefix}{group}{gate}_{kind}"] = array[rows].copy()
-        return args
+        cut = {piece: args[whole][rows].copy() for piece, whole, rows in self._pieces()}
+        wholes = {whole for _, whole, _ in self._pieces()}
+        return {name: array for name, array in args.items() if name not in wholes} | cut
 
     @decides("rnn/pack")
     def pack_weights(self, args: Mapping[str, Any]) -> Arrays:
@@ -144,12 +147,12 @@ class BaseRNNCell:
         Raises:
             KeyError: one of the gates' arrays is missing.
         """
-        args = dict(args)
-        for group in ("i2h", "h2h") if self._gate_names else ():
-            for kind in ("weight", "bias"):
-                gates = [args.pop(f"{self._prefix}{group}{gate}_{kind}") for gate in self._gate_names]
-                args[f"{self._prefix}{group}_{kind}"] = ndarray.concatenate(gates)
-        return args
+        gates: dict[str, Arrays] = {}
+        for piece, whole, _ in self._pieces():
+            gates.setdefault(whole, {})[piece] = args[piece]
+        joined = {whole: ndarray.concatenate(list(arrays.values())) for whole, arrays in gates.items()}
+        pieces = {piece for piece, _, _ in self._pieces()}
+        return {name: array for name, array in args.items() if name not in pieces} | joined
 
     @decides("rnn/unroll")
     def unroll(
@@ -179,9 +182,8 @@ class BaseRNNCell:
 
     def _get_activation(self, inputs: Symbol, activation: str | Callable[..., Symbol], **kwargs: Any) -> Symbol:
         """The activation of ``inputs``: by its name, or by a function on symbols."""
-        if isinstance(activation, str):
-            return symbol.Activation(inputs, act_type=activation, **kwargs)
-        return activation(inputs, **kwargs)
+        apply = partial(symbol.Activation, act_type=activation) if isinstance(activation, str) else activation
+        return apply(inputs, **kwargs)
 
 
 __all__ = ["Arrays", "BaseRNNCell", "RNNParams", "StateInfo"]

@@ -32,7 +32,7 @@ def rnn_unroll(
         input_prefix: what the names of the variables begin with.
         layout: "NTC" or "TNC", for inputs that are one symbol.
     """
-    warnings.warn("rnn_unroll is deprecated. Please call cell.unroll directly.", stacklevel=2)
+    warnings.warn("rnn_unroll is deprecated; call cell.unroll", stacklevel=2)
     if inputs is None:
         inputs = [symbol.Variable(f"{input_prefix}t{time}_data") for time in range(length)]
     return cell.unroll(length, inputs, begin_state=begin_state, layout=layout)

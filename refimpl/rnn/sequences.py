@@ -20,7 +20,7 @@ def time_axis(layout: str) -> int:
         AssertionError: there is none.
     """
     axis = layout.find("T")
-    require("rnn/layout", axis >= 0, f"Unsupported layout {layout}: it has no T, the axis of times", AssertionError)
+    require("rnn/layout", axis >= 0, f"layout {layout} has no T, the axis of times", AssertionError)
     return axis
 
 
@@ -32,7 +32,7 @@ def checked(length: int | None, inputs: Any) -> Steps:
     """
     require(
         "rnn/inputs", inputs is not None,
-        "unroll(inputs=None) has been deprecated. Please create input variables outside unroll.",
+        "inputs is None: give a symbol, such as mx.sym.Variable('data'), or a list with one for each time",
         AssertionError,
     )
     require(
@@ -54,8 +54,8 @@ def as_list(length: int | None, inputs: Any, layout: str) -> list[Symbol]:
         return list(inputs)
     require(
         "rnn/inputs", len(inputs.list_outputs()) == 1 and length is not None,
-        "unroll doesn't allow grouped symbol as input. Please convert to list with list(inputs) first or"
-        " let unroll handle splitting, which needs the length.", AssertionError,
+        "inputs is one symbol with an axis of times, which needs the length, or a list: of a group give list(inputs)",
+        AssertionError,
     )
     assert length is not None  # required above
     return list(symbol.split(inputs, axis=axis, num_outputs=length, squeeze_axis=1))

@@ -37,9 +37,9 @@ def same_array(array1: NDArray, array2: NDArray) -> bool:
     return shared
 
 
-def _pictures(a: Any, b: Any) -> str:
+def _pictures(a: Any, b: Any, names: Names = ("a", "b")) -> str:
     with np.printoptions(threshold=4, suppress=True):
-        return f" ACTUAL: {a!r}\n DESIRED: {b!r}"
+        return f"{names[0]} = {a!r}\n{names[1]} = {b!r}"
 
 
 def checkShapes(a: Any, b: Any) -> None:  # noqa: N802  # MXNet's name
@@ -52,8 +52,7 @@ def checkShapes(a: Any, b: Any) -> None:  # noqa: N802  # MXNet's name
     if np.shape(one) != np.shape(other):
         raise refusal(
             "test_utils/almost-equal",
-            f"\nItems are not equal: a.shape = {np.shape(one)} and b.shape = {np.shape(other)} are not"
-            f" equal\n{_pictures(one, other)}", AssertionError,
+            f"the shapes differ: {np.shape(one)} and {np.shape(other)}\n{_pictures(one, other)}", AssertionError,
         )
 
 
@@ -68,9 +67,8 @@ def locationError(  # noqa: N802  # MXNet's name
         names: what the line calls the two.
         maxError: whether the line says that the error is the largest.
     """
-    kind = "maximum error" if maxError else "error"
-    one, other = as_numpy(a)[index], as_numpy(b)[index]
-    return f"Location of {kind}: {index}, {names[0]}={one:.8f}, {names[1]}={other:.8f}"
+    shown = (f"{name}={as_numpy(array)[index]:.8f}" for name, array in zip(names, (a, b), strict=False))
+    return f"{'the largest error' if maxError else 'error'} at {index}: {', '.join(shown)}"
 
 
 def almost_equal(
@@ -166,19 +164,19 @@ def _compared(
     total = found.a.size
     if len(found) <= share * total:
         return None
-    text = f"\nItems are not equal:\nError {found.error(0):f} exceeds tolerance rtol={rtol:e}, atol={atol:e}"
+    tolerance = f"the tolerance (rtol={rtol:g}, atol={atol:g})"
+    text = f"{names[0]} and {names[1]} differ by {found.error(0):f} times {tolerance}"
     if plain:
-        return refusal("test_utils/almost-equal", f"{text}.\n\n{_pictures(a, b)}", AssertionError)
+        return refusal("test_utils/almost-equal", f"{text}\n{_pictures(a, b, names)}", AssertionError)
     printed, counted = mismatches
-    print(f"\n*** Maximum errors for vector of size {total}:  rtol={rtol}, atol={atol}\n")
+    print(f"\nthe largest errors of {total} elements, in tolerances (rtol={rtol}, atol={atol}):")
     for rank in range(min(printed, len(found))):
-        line = locationError(found.a, found.b, found.index(rank), names)
-        print(f"{rank + 1:3d}: Error {found.error(rank):f}  {line}")
+        print(f"{found.error(rank):14f}  {locationError(found.a, found.b, found.index(rank), names)}")
     stopped = 0 < counted < len(found)
     percent = 100 * (counted + 1 if stopped else len(found)) / total
-    text += f" (mismatch {'at least ' if stopped else ''}{percent:f}%).\n"
-    text += locationError(found.a, found.b, found.index(0), names, maxError=True)
-    return refusal("test_utils/almost-equal", f"{text}\n{_pictures(one, other)}", AssertionError)
+    text += f", in {'at least ' if stopped else ''}{percent:f}% of the elements"
+    worst = locationError(found.a, found.b, found.index(0), names, maxError=True)
+    return refusal("test_utils/almost-equal", f"{text}\n{worst}\n{_pictures(one, other, names)}", AssertionError)
 
 
 def assert_allclose(a: Any, b: Any, rtol: float = 1e-07, atol: float = 0, equal_nan: bool = True) -> None:

@@ -142,7 +142,7 @@ class _Comparison:
             try:
                 assert_almost_equal(value, target, self.rtol, self.atol, equal_nan=self.equal_nan)
             except AssertionError:
-                print(f"{phase} Err: ctx {number} vs ctx {best} at {name}")
+                print(f"{phase}: entries {number} and {best} of ctx_list differ in {name}")
                 if self.raise_on_err:
                     raise
                 traceback.print_exc()
@@ -184,9 +184,9 @@ def check_speed(
         ValueError: ``typ`` is something else.
     """
     if typ not in ("whole", "forward"):
-        raise refusal("test_utils/speed", f'typ can only be "whole" or "forward", got {typ!r}', ValueError)
+        raise refusal("test_utils/speed", f'typ is "whole" or "forward", not {typ!r}', ValueError)
     if location is not None and not isinstance(location, dict):
-        raise refusal("test_utils/speed", f'Expect dict, get "location"={location}', AssertionError)
+        raise refusal("test_utils/speed", f"location is a dict of name to array, not {location!r}", AssertionError)
     ctx = ctx or default_context()
     shapes = kwargs if location is None else {name: np.shape(as_numpy(v)) for name, v in location.items()}
     executor = sym.simple_bind(ctx, grad_req="write" if grad_req is None else grad_req, **shapes)

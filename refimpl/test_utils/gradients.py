@@ -45,7 +45,7 @@ def _parse_location(sym: Symbol, location: Any, ctx: Context, dtype: Any) -> Arr
     if isinstance(location, dict):
         if set(location) != set(names):
             raise refusal(
-                "test_utils/location", "Symbol arguments and keys of the given location do not match: the"
+                "test_utils/location", "location names other arguments than the symbol: the"
                 f" symbol has {sorted(names)}, the location {sorted(location)}", ValueError,
             )
         given = location

@@ -39,7 +39,7 @@ def compare_optimizer(
     for stype in (w_stype, g_stype):
         if stype not in ("default", "row_sparse", "csr"):
             raise refusal(
-                "test_utils/optimizer", f"type not supported yet: {stype!r}; use default, row_sparse or csr", ValueError
+                "test_utils/optimizer", f"stype is default, row_sparse or csr, not {stype!r}", ValueError
             )
     if ntensors == 1 and not (isinstance(shape, list) and _are_shapes(shape)):
         weight, gradient = _random(shape, w_stype, dtype, 1), _random(shape, g_stype, dtype, None)

@@ -110,7 +110,7 @@ def verify_generator(
     if sum(p > alpha for p in p_values) < nrepeat * success_rate:
         raise refusal(
             "test_utils/generator",
-            f"Generator test fails, Chi-square p={p_values}, obs_freq={[r[1].tolist() for r in results]},"
+            f"the generator fails: p of chi-square is {p_values}, obs_freq={[r[1].tolist() for r in results]},"
             f" expected_freq={results[0][2].tolist()}.\nbuckets={buckets}, probs={probs}", AssertionError,
         )
     return p_values

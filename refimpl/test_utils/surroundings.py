@@ -50,7 +50,7 @@ def environment(*args: Any) -> Iterator[None]:
         wanted = {args[0]: args[1]}
     else:
         raise refusal(
-            "test_utils/environment", "Expecting one dict arg or two args: env var name and value",
+            "test_utils/environment", "environment takes a dict, or the name of a variable and its value",
             AssertionError,
         )
     before = {name: os.environ.get(name) for name in wanted}

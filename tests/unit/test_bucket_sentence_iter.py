@@ -93,7 +93,7 @@ def test_empty_buckets_are_dropped_and_the_callers_list_stays() -> None:
 
 @pytest.mark.clause("BucketSentenceIter/discard")
 def test_sentences_that_are_too_long() -> None:
-    with pytest.warns(UserWarning, match="discarded 1 sentences longer than the largest bucket, 4") as caught:
+    with pytest.warns(UserWarning, match="1 sentences .* longer than the largest bucket, 4") as caught:
         iterator = BucketSentenceIter(SENTENCES, 2, buckets=[4])
     assert caught[0].filename == __file__
     assert len(list(iterator)) == 5
@@ -191,9 +191,9 @@ def test_unknown_words_share_one_number() -> None:
 @pytest.mark.clause("encode_sentences/unknown")
 def test_unknown_words_without_a_token() -> None:
     vocabulary = {"a": 3}
-    with pytest.raises(AssertionError, match="Unknown token b") as caught:
+    with pytest.raises(AssertionError, match="b is not in vocab") as caught:
         encode_sentences(WORDS, vocab=vocabulary)
     assert caught.value.clause == "encode_sentences/unknown"
     assert vocabulary == {"a": 3}
-    with pytest.raises(AssertionError, match="Unknown token a"):
+    with pytest.raises(AssertionError, match="a is not in vocab"):
         encode_sentences(WORDS, vocab={})

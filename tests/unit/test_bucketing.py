@@ -283,7 +283,8 @@ def test_doing_it_twice_only_warns(caplog):
         module.bind([("data", (9, 9))])
         module.init_optimizer()
     assert caplog.messages == [
-        "Already bound, ignoring bind()", "optimizer already initialized, ignoring.",
+        "the module is bound: bind changes nothing without force_rebind=True",
+        "the module has an optimizer: init_optimizer changes nothing without force_init=True",
     ]
 
 

@@ -117,7 +117,7 @@ def test_every_held_out_image_counts_once(tmp_path: Path, capsys: pytest.Capture
 
 def test_lr_steps_and_other_optimizers(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run([*QUICK, "--num-epochs", "3", "--lr-step-epochs", "1,2"]) == 0
-    assert "Change learning rate to 5.0" in capsys.readouterr().out
+    assert "learning rate is now 5.0" in capsys.readouterr().out
 
 
 def test_ops_lists_and_shows(capsys: pytest.CaptureFixture[str]) -> None:

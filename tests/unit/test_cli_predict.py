@@ -274,7 +274,7 @@ LOOK = ["predict", RESIDUAL, "4", "--image", PICTURE]
         ("Cli/source", [*SHAPED, "a.png"], "a.png: pictures stand behind --image"),
         ("Cli/source", ["score", "same", "1", "--npz", "rows.npz", "--rec", "a.rec"], "one of"),
         ("Cli/image", ["predict", RESIDUAL, "4", "--image", "none.png"], "none.png is not a file"),
-        ("Cli/image", ["predict", RESIDUAL, "4", "--image", "two.txt"], "two.txt: Decoding failed"),
+        ("Cli/image", ["predict", RESIDUAL, "4", "--image", "two.txt"], "two.txt: buf is no picture"),
         ("Cli/npz", [*SAME, "--npz", "gone.npz"], "cannot open gone.npz"),
         ("Cli/npz", [*SAME, "--npz", "two.txt"], "two.txt is not a whole file"),
         ("Cli/npz", [*SAME, "--npz", "pickle.npz"], "of object"),

@@ -248,7 +248,7 @@ def bucketed_empty():
 
 @pytest.mark.clause("FeedForward/deprecated")
 def test_it_is_deprecated():
-    with pytest.warns(DeprecationWarning, match="FeedForward has been deprecated"):
+    with pytest.warns(DeprecationWarning, match="FeedForward is deprecated"):
         made()
 
 

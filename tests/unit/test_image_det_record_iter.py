@@ -60,7 +60,7 @@ def test_sizes_of_boxed_pictures(mode, shape, size, write):
 def test_refused_boxes(write):
     options = write(boxed_bytes([2, 5, *BOX, *BOX]))
     message = refused("ImageDetRecordIter/label-pad-width", opened, options, ImageDetRecordIter, label_pad_width=5)
-    assert "longest labels: 12" in message
+    assert "the longest labels have 12" in message
     refused("ImageRecordIter/record", opened, options, ImageDetRecordIter, label_width=3)
     for wrong in ([3.0], [2, 5, 1, 2], [1, 5, *BOX], [2, 4, 1, 2, 3, 4], [2.5, 5, *BOX]):
         refused("ImageRecordIter/record", opened, write(boxed_bytes(wrong), "wrong"), ImageDetRecordIter)

@@ -286,7 +286,7 @@ def test_registering_twice_warns() -> None:
 
     try:
         assert kv.KVStoreBase.register(Mine) is Mine
-        with pytest.warns(UserWarning, match="overriding existing kvstore"):
+        with pytest.warns(UserWarning, match="no longer"):
             kv.KVStoreBase.register(Mine)
         mine = kv.create("MINE")
         for call in (

@@ -118,9 +118,9 @@ def test_log(caplog):
     lr.FactorScheduler(3, 0.5, stop_factor_lr=0.004)(9)
     lr.MultiFactorScheduler([3], 0.1)(4)
     assert caplog.messages == [
-        "Update[9]: Change learning rate to 5.00000e-03",
-        "Update[9]: now learning rate arrived at 4.00000e-03, will not change in the future",
-        "Update[4]: Change learning rate to 1.00000e-03",
+        "Update[9]: learning rate is now 5.00000e-03",
+        "Update[9]: learning rate is now 4.00000e-03, which is stop_factor_lr, and stays so",
+        "Update[4]: learning rate is now 1.00000e-03",
     ]
 
 

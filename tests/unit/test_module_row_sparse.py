@@ -114,7 +114,7 @@ def test_what_prepare_takes() -> None:  # as in MXNet
         assert (on(module, 0)[0], on(module, 1)[0]) == (first, second)
     module.prepare(None, lambda _: {})
     assert on(module, 1)[0] == [2, 3]
-    with pytest.warns(UserWarning, match="bias.stype is not 'row_sparse'"):
+    with pytest.warns(UserWarning, match="bias is not row_sparse"):
         module.prepare(None, lambda _: {"bias": mx.nd.array([0])})
 
 

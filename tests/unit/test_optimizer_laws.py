@@ -284,7 +284,7 @@ def test_states_have_the_storage_of_the_weight() -> None:
 @pytest.mark.parametrize("name", ["adam", "rmsprop", "sgd", "nag", "lbsgd"])
 def test_a_float16_weight_without_a_copy_warns(name: str) -> None:
     optimizer = opt.create(name)
-    with pytest.warns(UserWarning, match=f"multi_precision=True option of the {type(optimizer).__name__}"):
+    with pytest.warns(UserWarning, match=f"Accumulating with float16: {type(optimizer).__name__} "):
         optimizer.create_state_multi_precision(0, nd.ones(2, dtype="float16"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -202,7 +202,7 @@ def test_lars_does_not_scale_biases() -> None:
 
 @pytest.mark.clause("Optimizer/own-rate")
 def test_a_rate_of_its_own_overrides_the_scheduler() -> None:
-    with pytest.warns(UserWarning, match="overwritten"):
+    with pytest.warns(UserWarning, match="learning_rate=0.001 replaces"):
         adam = opt.create("adam", lr_scheduler=mx.lr_scheduler.FactorScheduler(2, 0.5, base_lr=0.7))
     assert adam.lr_scheduler.base_lr == 0.001  # MXNet 1.9.1
     ftrl = opt.create("ftrl", lr_scheduler=mx.lr_scheduler.FactorScheduler(2, 0.5, base_lr=0.7))

@@ -209,7 +209,7 @@ def test_binding_twice_only_warns(caplog):
     module = loss()
     with caplog.at_level(logging.WARNING):
         module.bind([("data", (9, 2))], LABEL)
-    assert caplog.messages == ["Already bound, ignoring bind()"]
+    assert caplog.messages == ["the module is bound: bind changes nothing without force_rebind=True"]
     assert module.data_shapes == DATA
     module.bind([("data", (9, 2))], [("softmax_label", (9,))], force_rebind=True)
     assert module.data_shapes == [("data", (9, 2))]

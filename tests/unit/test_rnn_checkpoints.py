@@ -20,7 +20,7 @@ PIECES = [
 def in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="NTC layout")
+        warnings.filterwarnings("ignore", message="the operator RNN takes TNC")
         yield
 
 

@@ -98,13 +98,13 @@ def test_equal_weights_are_fair():
 @pytest.mark.clause("ExecutorGroup/unique-arguments", "ExecutorGroup/unique-states")
 def test_duplicate_names_are_refused():
     names = SimpleNamespace(list_arguments=lambda: ["data", "w", "w"], list_auxiliary_states=list)
-    with pytest.raises(ValueError, match=r'duplicated argument name "w".*data') as caught:
+    with pytest.raises(ValueError, match=r'two arguments have the name "w".*data') as caught:
         _check_arguments(names)
     assert caught.value.clause == "ExecutorGroup/unique-arguments"
     names = SimpleNamespace(
         list_arguments=lambda: ["data"], list_auxiliary_states=lambda: ["m", "m"]
     )
-    with pytest.raises(ValueError, match=r'auxiliary state name "m".*data.*m') as caught:
+    with pytest.raises(ValueError, match=r'auxiliary states have the name "m".*data.*m') as caught:
         _check_arguments(names)
     assert caught.value.clause == "ExecutorGroup/unique-states"
 
@@ -139,7 +139,7 @@ def test_load_ignores_sources_without_a_target():
 @pytest.mark.clause("split/batch-size")
 def test_load_refuses_another_batch_size():
     with pytest.raises(
-        AssertionError, match=r"Batch size miss match\. Expected 5, got 3"
+        AssertionError, match=r"the batch has 3 rows, the devices take 5"
     ) as caught:
         _load_general([mx.nd.ones((3,))], [[(slice(0, 5), mx.nd.zeros((5,)))]])
     assert caught.value.clause == "split/batch-size"

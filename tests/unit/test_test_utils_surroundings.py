@@ -70,7 +70,7 @@ def test_verify_generator() -> None:
         AssertionError, "test_utils/generator",
         lambda: tu.verify_generator(lambda n: np.random.uniform(size=n) ** 2, buckets, probs, 1000, 3),
     )
-    assert "Generator test fails, Chi-square p=[" in text
+    assert "the generator fails: p of chi-square is [" in text
 
 
 @pytest.mark.clause("test_utils/buckets")
