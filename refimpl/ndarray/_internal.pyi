@@ -198,9 +198,9 @@ def _adamax_step(
     clip_gradient: Number | None = -1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _adamw_update(
-    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, rescale_grad: NDArray, lr: Number, eta: Number,
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, rescale_grad: NDArray, lr: Number,
     beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, wd: Number | None = 0.0,
-    clip_gradient: Number | None = -1.0, *, out: _Out | None = None, name: str | None = None,
+    eta: Number = ..., clip_gradient: Number | None = -1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _add(lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _arange(
@@ -216,30 +216,30 @@ def _backward_Concat(
     name: str | None = None,
 ) -> Any: ...
 def _backward_Convolution_data(
-    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, num_filter: Whole, stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 1024,
+    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), num_filter: Whole = ..., num_group: Whole | None = 1, workspace: Whole | None = 1024,
     no_bias: Flag | None = False, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None,
     cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _backward_Convolution_weight(
-    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, num_filter: Whole, stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 1024,
+    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), num_filter: Whole = ..., num_group: Whole | None = 1, workspace: Whole | None = 1024,
     no_bias: Flag | None = False, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None,
     cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _backward_Deconvolution_data(
-    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, num_filter: Whole, stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), adj: Sides | None = (), target_shape: Sides | None = (),
+    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), adj: Sides | None = (), target_shape: Sides | None = (), num_filter: Whole = ...,
     num_group: Whole | None = 1, workspace: Whole | None = 512, no_bias: Flag | None = True,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _backward_Deconvolution_weight(
-    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, num_filter: Whole, stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), adj: Sides | None = (), target_shape: Sides | None = (),
+    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), adj: Sides | None = (), target_shape: Sides | None = (), num_filter: Whole = ...,
     num_group: Whole | None = 1, workspace: Whole | None = 512, no_bias: Flag | None = True,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,
@@ -359,7 +359,7 @@ def _contrib_CTCLoss(
 ) -> NDArray: ...
 def _contrib_DeformableConvolution(
     data: NDArray, offset: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole = ...,
     num_group: Whole | None = 1, num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024,
     no_bias: Flag | None = False, layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *,
     out: _Out | None = None, name: str | None = None,
@@ -371,7 +371,7 @@ def _contrib_DeformablePSROIPooling(
 ) -> NDArray: ...
 def _contrib_ModulatedDeformableConvolution(
     data: NDArray, offset: NDArray, mask: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole = ...,
     num_group: Whole | None = 1, num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024,
     no_bias: Flag | None = False, im2col_step: Whole | None = 64,
     layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, out: _Out | None = None, name: str | None = None,
@@ -425,10 +425,10 @@ def _contrib_SparseEmbedding(
     deterministic: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _contrib_SyncBatchNorm(
-    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray, key: str,
+    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
     eps: Number | None = 0.00100000005, momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True,
-    use_global_stats: Flag | None = False, output_mean_var: Flag | None = False, ndev: Whole | None = 1, *,
-    out: _Out | None = None, name: str | None = None,
+    use_global_stats: Flag | None = False, output_mean_var: Flag | None = False, ndev: Whole | None = 1, key: str = ...,
+    *, out: _Out | None = None, name: str | None = None,
 ) -> Any: ...
 def _contrib_allclose(
     a: NDArray, b: NDArray, rtol: Number | None = 1e-05, atol: Number | None = 1e-08, equal_nan: Flag | None = True, *,
@@ -439,7 +439,7 @@ def _contrib_arange_like(
     ctx: Context | str | None = '', axis: Whole | None = None, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _contrib_bipartite_matching(
-    data: NDArray, threshold: Number, is_ascend: Flag | None = False, topk: Whole | None = -1, *,
+    data: NDArray, is_ascend: Flag | None = False, threshold: Number = ..., topk: Whole | None = -1, *,
     out: _Out | None = None, name: str | None = None,
 ) -> list[NDArray]: ...
 def _contrib_box_decode(
@@ -548,8 +548,8 @@ def _contrib_quantized_concat(
 def _contrib_quantized_conv(
     data: NDArray, weight: NDArray, bias: NDArray | None = None, min_data: NDArray | None = None,
     max_data: NDArray | None = None, min_weight: NDArray | None = None, max_weight: NDArray | None = None,
-    min_bias: NDArray | None = None, max_bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ...,
-    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
+    min_bias: NDArray | None = None, max_bias: NDArray | None = None, kernel: Sides = ..., stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole = ..., num_group: Whole | None = 1,
     workspace: Whole | None = 1024, no_bias: Flag | None = False,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,
@@ -600,7 +600,7 @@ def _crop_assign(
     name: str | None = None,
 ) -> NDArray: ...
 def _crop_assign_scalar(
-    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', scalar: Number | None = 0.0, *,
+    data: NDArray, scalar: Number | None = 0.0, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()', *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _cvcopyMakeBorder(
@@ -641,7 +641,7 @@ def _eye(
     *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _full(
-    value: Number, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'float32', *,
+    shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'float32', value: Number = ..., *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _grad_add(lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -744,7 +744,7 @@ def _linalg_trsm(
     alpha: Number | None = 1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _linspace(
-    start: Number, num: Whole, stop: Number, endpoint: Flag | None = True, ctx: Context | str | None = '',
+    start: Number, stop: Number, num: Whole, endpoint: Flag | None = True, ctx: Context | str | None = '',
     dtype: Kind | None = 'float32', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _logical_and(lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -784,8 +784,8 @@ def _mod_scalar(
 ) -> NDArray: ...
 def _mp_adamw_update(
     weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, rescale_grad: NDArray, lr: Number,
-    eta: Number, beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-08,
-    wd: Number | None = 0.0, clip_gradient: Number | None = -1.0, *, out: _Out | None = None, name: str | None = None,
+    beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, wd: Number | None = 0.0,
+    eta: Number = ..., clip_gradient: Number | None = -1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _mul(lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _mul_scalar(
@@ -1013,7 +1013,7 @@ def _slice_assign(
     name: str | None = None,
 ) -> NDArray: ...
 def _slice_assign_scalar(
-    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', scalar: Number | None = 0.0, *,
+    data: NDArray, scalar: Number | None = 0.0, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()', *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _sparse_ElementWiseSum(

@@ -47,7 +47,7 @@ def CTCLoss(
 ) -> NDArray: ...
 def DeformableConvolution(
     data: NDArray, offset: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole = ...,
     num_group: Whole | None = 1, num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024,
     no_bias: Flag | None = False, layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *,
     out: _Out | None = None, name: str | None = None,
@@ -59,7 +59,7 @@ def DeformablePSROIPooling(
 ) -> NDArray: ...
 def ModulatedDeformableConvolution(
     data: NDArray, offset: NDArray, mask: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole = ...,
     num_group: Whole | None = 1, num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024,
     no_bias: Flag | None = False, im2col_step: Whole | None = 64,
     layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, out: _Out | None = None, name: str | None = None,
@@ -113,10 +113,10 @@ def SparseEmbedding(
     deterministic: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def SyncBatchNorm(
-    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray, key: str,
+    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
     eps: Number | None = 0.00100000005, momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True,
-    use_global_stats: Flag | None = False, output_mean_var: Flag | None = False, ndev: Whole | None = 1, *,
-    out: _Out | None = None, name: str | None = None,
+    use_global_stats: Flag | None = False, output_mean_var: Flag | None = False, ndev: Whole | None = 1, key: str = ...,
+    *, out: _Out | None = None, name: str | None = None,
 ) -> Any: ...
 def allclose(
     a: NDArray, b: NDArray, rtol: Number | None = 1e-05, atol: Number | None = 1e-08, equal_nan: Flag | None = True, *,
@@ -127,7 +127,7 @@ def arange_like(
     ctx: Context | str | None = '', axis: Whole | None = None, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def bipartite_matching(
-    data: NDArray, threshold: Number, is_ascend: Flag | None = False, topk: Whole | None = -1, *,
+    data: NDArray, is_ascend: Flag | None = False, threshold: Number = ..., topk: Whole | None = -1, *,
     out: _Out | None = None, name: str | None = None,
 ) -> list[NDArray]: ...
 def box_decode(
@@ -236,8 +236,8 @@ def quantized_concat(
 def quantized_conv(
     data: NDArray, weight: NDArray, bias: NDArray | None = None, min_data: NDArray | None = None,
     max_data: NDArray | None = None, min_weight: NDArray | None = None, max_weight: NDArray | None = None,
-    min_bias: NDArray | None = None, max_bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ...,
-    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
+    min_bias: NDArray | None = None, max_bias: NDArray | None = None, kernel: Sides = ..., stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole = ..., num_group: Whole | None = 1,
     workspace: Whole | None = 1024, no_bias: Flag | None = False,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,

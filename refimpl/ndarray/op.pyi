@@ -84,16 +84,16 @@ def Concat(
     name: str | None = None,
 ) -> NDArray: ...
 def Convolution(
-    data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ...,
-    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ..., stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole = ..., num_group: Whole | None = 1,
     workspace: Whole | None = 1024, no_bias: Flag | None = False,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def Convolution_v1(
-    data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ...,
-    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ..., stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole = ..., num_group: Whole | None = 1,
     workspace: Whole | None = 1024, no_bias: Flag | None = False,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,
@@ -112,12 +112,12 @@ def Custom(
     *data: NDArray | Sequence[NDArray], out: _Out | None = None, name: str | None = None, **parameters: Any
 ) -> Any: ...
 def Deconvolution(
-    data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ...,
-    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), adj: Sides | None = (),
-    target_shape: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 512,
-    no_bias: Flag | None = True, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None,
-    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *,
-    out: _Out | None = None, name: str | None = None,
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ..., stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), adj: Sides | None = (), target_shape: Sides | None = (),
+    num_filter: Whole = ..., num_group: Whole | None = 1, workspace: Whole | None = 512, no_bias: Flag | None = True,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def Dropout(
     data: NDArray, p: Number | None = 0.5, mode: Literal['training', 'always'] | str | None = 'training',
@@ -158,8 +158,8 @@ def L2Normalization(
     name: str | None = None,
 ) -> NDArray: ...
 def LRN(
-    data: NDArray, nsize: Whole, alpha: Number | None = 9.99999975e-05, beta: Number | None = 0.75,
-    knorm: Number | None = 2.0, *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, alpha: Number | None = 9.99999975e-05, beta: Number | None = 0.75, knorm: Number | None = 2.0,
+    nsize: Whole = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def LayerNorm(
     data: NDArray, gamma: NDArray, beta: NDArray, axis: Whole | None = -1, eps: Number | None = 9.99999975e-06,
@@ -205,7 +205,7 @@ def Pooling_v1(
 def RNN(
     data: NDArray, parameters: NDArray, state: NDArray, state_cell: NDArray | None = None,
     sequence_length: NDArray | None = None, state_size: Whole = ..., num_layers: Whole = ...,
-    mode: Literal['gru', 'lstm', 'rnn_relu', 'rnn_tanh'] | str = ..., bidirectional: Flag | None = False,
+    bidirectional: Flag | None = False, mode: Literal['gru', 'lstm', 'rnn_relu', 'rnn_tanh'] | str = ...,
     p: Number | None = 0.0, state_outputs: Flag | None = False, projection_size: Whole | None = None,
     lstm_state_clip_min: Number | None = None, lstm_state_clip_max: Number | None = None,
     lstm_state_clip_nan: Flag | None = False, use_sequence_length: Flag | None = False, *, out: _Out | None = None,
@@ -256,8 +256,8 @@ def SoftmaxOutput(
     smooth_alpha: Number | None = 0.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def SpatialTransformer(
-    data: NDArray, loc: NDArray, transform_type: Literal['affine'] | str, sampler_type: Literal['bilinear'] | str,
-    target_shape: Sides | None = (0, 0), cudnn_off: Flag | None = None, *, out: _Out | None = None,
+    data: NDArray, loc: NDArray, target_shape: Sides | None = (0, 0), transform_type: Literal['affine'] | str = ...,
+    sampler_type: Literal['bilinear'] | str = ..., cudnn_off: Flag | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def SwapAxis(
@@ -424,8 +424,8 @@ def flatten(data: NDArray, *, out: _Out | None = None, name: str | None = None) 
 def flip(data: NDArray, axis: Sides, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def floor(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def ftml_update(
-    weight: NDArray, grad: NDArray, d: NDArray, v: NDArray, z: NDArray, lr: Number, t: Whole,
-    beta1: Number | None = 0.6, beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, wd: Number | None = 0.0,
+    weight: NDArray, grad: NDArray, d: NDArray, v: NDArray, z: NDArray, lr: Number, beta1: Number | None = 0.6,
+    beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, t: Whole = ..., wd: Number | None = 0.0,
     rescale_grad: Number | None = 1.0, clip_grad: Number | None = -1.0, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -450,10 +450,10 @@ def khatri_rao(
     *data: NDArray | Sequence[NDArray], num_args: Whole = ..., out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def lamb_update_phase1(
-    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, t: Whole, wd: Number, beta1: Number | None = 0.9,
-    beta2: Number | None = 0.999, epsilon: Number | None = 1e-06, bias_correction: Flag | None = True,
-    rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, *, out: _Out | None = None,
-    name: str | None = None,
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, beta1: Number | None = 0.9,
+    beta2: Number | None = 0.999, epsilon: Number | None = 1e-06, t: Whole = ..., bias_correction: Flag | None = True,
+    wd: Number = ..., rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def lamb_update_phase2(
     weight: NDArray, g: NDArray, r1: NDArray, r2: NDArray, lr: Number, lower_bound: Number | None = -1.0,
@@ -540,9 +540,9 @@ def moments(
     name: str | None = None,
 ) -> list[NDArray]: ...
 def mp_lamb_update_phase1(
-    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, t: Whole, wd: Number,
-    beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-06,
-    bias_correction: Flag | None = True, rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, *,
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, beta1: Number | None = 0.9,
+    beta2: Number | None = 0.999, epsilon: Number | None = 1e-06, t: Whole = ..., bias_correction: Flag | None = True,
+    wd: Number = ..., rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def mp_lamb_update_phase2(

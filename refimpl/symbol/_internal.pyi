@@ -255,10 +255,10 @@ def _adamax_step(
 ) -> Symbol: ...
 def _adamw_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None, var: Symbol | None = None,
-    rescale_grad: Symbol | None = None, lr: Number = ..., eta: Number = ..., beta1: Number | None = 0.9,
-    beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, wd: Number | None = 0.0,
-    clip_gradient: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None,
-    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+    rescale_grad: Symbol | None = None, lr: Number = ..., beta1: Number | None = 0.9, beta2: Number | None = 0.999,
+    epsilon: Number | None = 1e-08, wd: Number | None = 0.0, eta: Number = ..., clip_gradient: Number | None = -1.0, *,
+    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
+    **hidden: str
 ) -> Symbol: ...
 def _add(
     lhs: Symbol | None = None, rhs: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
@@ -280,7 +280,7 @@ def _backward_Concat(
 ) -> Symbol: ...
 def _backward_Convolution_data(
     head: Symbol | None = None, data: Symbol | None = None, weight: Symbol | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole = ...,
     num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
@@ -288,7 +288,7 @@ def _backward_Convolution_data(
 ) -> Symbol: ...
 def _backward_Convolution_weight(
     head: Symbol | None = None, data: Symbol | None = None, weight: Symbol | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole = ...,
     num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
@@ -296,21 +296,21 @@ def _backward_Convolution_weight(
 ) -> Symbol: ...
 def _backward_Deconvolution_data(
     head: Symbol | None = None, data: Symbol | None = None, weight: Symbol | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
-    adj: Sides | None = (), target_shape: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 512,
-    no_bias: Flag | None = True, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None,
-    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *,
-    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
-    **hidden: str
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), adj: Sides | None = (),
+    target_shape: Sides | None = (), num_filter: Whole = ..., num_group: Whole | None = 1,
+    workspace: Whole | None = 512, no_bias: Flag | None = True,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def _backward_Deconvolution_weight(
     head: Symbol | None = None, data: Symbol | None = None, weight: Symbol | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
-    adj: Sides | None = (), target_shape: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 512,
-    no_bias: Flag | None = True, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None,
-    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *,
-    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
-    **hidden: str
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), adj: Sides | None = (),
+    target_shape: Sides | None = (), num_filter: Whole = ..., num_group: Whole | None = 1,
+    workspace: Whole | None = 512, no_bias: Flag | None = True,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def _backward_Embedding(
     head: Symbol | None = None, data: Symbol | None = None, weight: Symbol | None = None, input_dim: Whole = ...,
@@ -453,8 +453,8 @@ def _contrib_CTCLoss(
 ) -> Symbol: ...
 def _contrib_DeformableConvolution(
     data: Symbol | None = None, offset: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
-    kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (),
-    pad: Sides | None = (), num_group: Whole | None = 1, num_deformable_group: Whole | None = 1,
+    kernel: Sides = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    num_filter: Whole = ..., num_group: Whole | None = 1, num_deformable_group: Whole | None = 1,
     workspace: Whole | None = 1024, no_bias: Flag | None = False,
     layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, name: str | None = None,
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
@@ -468,8 +468,8 @@ def _contrib_DeformablePSROIPooling(
 ) -> Symbol: ...
 def _contrib_ModulatedDeformableConvolution(
     data: Symbol | None = None, offset: Symbol | None = None, mask: Symbol | None = None, weight: Symbol | None = None,
-    bias: Symbol | None = None, kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
+    bias: Symbol | None = None, kernel: Sides = ..., stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), num_filter: Whole = ..., num_group: Whole | None = 1,
     num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
     im2col_step: Whole | None = 64, layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *,
     name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
@@ -535,11 +535,10 @@ def _contrib_SparseEmbedding(
 ) -> Symbol: ...
 def _contrib_SyncBatchNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
-    moving_mean: Symbol | None = None, moving_var: Symbol | None = None, key: str = ...,
-    eps: Number | None = 0.00100000005, momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True,
-    use_global_stats: Flag | None = False, output_mean_var: Flag | None = False, ndev: Whole | None = 1, *,
-    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
-    **hidden: str
+    moving_mean: Symbol | None = None, moving_var: Symbol | None = None, eps: Number | None = 0.00100000005,
+    momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True, use_global_stats: Flag | None = False,
+    output_mean_var: Flag | None = False, ndev: Whole | None = 1, key: str = ..., *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def _contrib_allclose(
     a: Symbol | None = None, b: Symbol | None = None, rtol: Number | None = 1e-05, atol: Number | None = 1e-08,
@@ -552,7 +551,7 @@ def _contrib_arange_like(
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def _contrib_bipartite_matching(
-    data: Symbol | None = None, threshold: Number = ..., is_ascend: Flag | None = False, topk: Whole | None = -1, *,
+    data: Symbol | None = None, is_ascend: Flag | None = False, threshold: Number = ..., topk: Whole | None = -1, *,
     name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
     **hidden: str
 ) -> Symbol: ...
@@ -685,8 +684,8 @@ def _contrib_quantized_conv(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
     min_data: Symbol | None = None, max_data: Symbol | None = None, min_weight: Symbol | None = None,
     max_weight: Symbol | None = None, min_bias: Symbol | None = None, max_bias: Symbol | None = None,
-    kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (),
-    pad: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    kernel: Sides = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    num_filter: Whole = ..., num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
@@ -751,8 +750,8 @@ def _crop_assign(
     **hidden: str
 ) -> Symbol: ...
 def _crop_assign_scalar(
-    data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()',
-    scalar: Number | None = 0.0, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    data: Symbol | None = None, scalar: Number | None = 0.0, begin: Ends = ..., end: Ends = ...,
+    step: Ends | None = '()', *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
     wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def _cvcopyMakeBorder(
@@ -798,7 +797,7 @@ def _eye(
     **hidden: str
 ) -> Symbol: ...
 def _full(
-    value: Number, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'float32', *,
+    shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'float32', value: Number = ..., *,
     name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
     **hidden: str
 ) -> Symbol: ...
@@ -968,7 +967,7 @@ def _linalg_trsm(
     lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def _linspace(
-    start: Number, num: Whole, stop: Number, endpoint: Flag | None = True, ctx: Context | str | None = '',
+    start: Number, stop: Number, num: Whole, endpoint: Flag | None = True, ctx: Context | str | None = '',
     dtype: Kind | None = 'float32', *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
     wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
@@ -1030,8 +1029,8 @@ def _mod_scalar(
 ) -> Symbol: ...
 def _mp_adamw_update(
     weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None, var: Symbol | None = None,
-    weight32: Symbol | None = None, rescale_grad: Symbol | None = None, lr: Number = ..., eta: Number = ...,
-    beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, wd: Number | None = 0.0,
+    weight32: Symbol | None = None, rescale_grad: Symbol | None = None, lr: Number = ..., beta1: Number | None = 0.9,
+    beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, wd: Number | None = 0.0, eta: Number = ...,
     clip_gradient: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None,
     lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
@@ -1313,8 +1312,8 @@ def _slice_assign(
     **hidden: str
 ) -> Symbol: ...
 def _slice_assign_scalar(
-    data: Symbol | None = None, begin: Ends = ..., end: Ends = ..., step: Ends | None = '()',
-    scalar: Number | None = 0.0, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    data: Symbol | None = None, scalar: Number | None = 0.0, begin: Ends = ..., end: Ends = ...,
+    step: Ends | None = '()', *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
     wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def _sparse_ElementWiseSum(

@@ -49,8 +49,8 @@ def CTCLoss(
 ) -> Symbol: ...
 def DeformableConvolution(
     data: Symbol | None = None, offset: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
-    kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (),
-    pad: Sides | None = (), num_group: Whole | None = 1, num_deformable_group: Whole | None = 1,
+    kernel: Sides = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    num_filter: Whole = ..., num_group: Whole | None = 1, num_deformable_group: Whole | None = 1,
     workspace: Whole | None = 1024, no_bias: Flag | None = False,
     layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, name: str | None = None,
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
@@ -64,8 +64,8 @@ def DeformablePSROIPooling(
 ) -> Symbol: ...
 def ModulatedDeformableConvolution(
     data: Symbol | None = None, offset: Symbol | None = None, mask: Symbol | None = None, weight: Symbol | None = None,
-    bias: Symbol | None = None, kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
+    bias: Symbol | None = None, kernel: Sides = ..., stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), num_filter: Whole = ..., num_group: Whole | None = 1,
     num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
     im2col_step: Whole | None = 64, layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *,
     name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
@@ -131,11 +131,10 @@ def SparseEmbedding(
 ) -> Symbol: ...
 def SyncBatchNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None,
-    moving_mean: Symbol | None = None, moving_var: Symbol | None = None, key: str = ...,
-    eps: Number | None = 0.00100000005, momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True,
-    use_global_stats: Flag | None = False, output_mean_var: Flag | None = False, ndev: Whole | None = 1, *,
-    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
-    **hidden: str
+    moving_mean: Symbol | None = None, moving_var: Symbol | None = None, eps: Number | None = 0.00100000005,
+    momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True, use_global_stats: Flag | None = False,
+    output_mean_var: Flag | None = False, ndev: Whole | None = 1, key: str = ..., *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def allclose(
     a: Symbol | None = None, b: Symbol | None = None, rtol: Number | None = 1e-05, atol: Number | None = 1e-08,
@@ -148,7 +147,7 @@ def arange_like(
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def bipartite_matching(
-    data: Symbol | None = None, threshold: Number = ..., is_ascend: Flag | None = False, topk: Whole | None = -1, *,
+    data: Symbol | None = None, is_ascend: Flag | None = False, threshold: Number = ..., topk: Whole | None = -1, *,
     name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
     **hidden: str
 ) -> Symbol: ...
@@ -281,8 +280,8 @@ def quantized_conv(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None,
     min_data: Symbol | None = None, max_data: Symbol | None = None, min_weight: Symbol | None = None,
     max_weight: Symbol | None = None, min_bias: Symbol | None = None, max_bias: Symbol | None = None,
-    kernel: Sides = ..., num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (),
-    pad: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    kernel: Sides = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    num_filter: Whole = ..., num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str

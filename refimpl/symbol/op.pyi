@@ -94,7 +94,7 @@ def Concat(
 ) -> Symbol: ...
 def Convolution(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole = ...,
     num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
@@ -102,7 +102,7 @@ def Convolution(
 ) -> Symbol: ...
 def Convolution_v1(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole = ...,
     num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
     cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
     layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
@@ -124,12 +124,12 @@ def Custom(
 ) -> Symbol: ...
 def Deconvolution(
     data: Symbol | None = None, weight: Symbol | None = None, bias: Symbol | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
-    adj: Sides | None = (), target_shape: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 512,
-    no_bias: Flag | None = True, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None,
-    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *,
-    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
-    **hidden: str
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), adj: Sides | None = (),
+    target_shape: Sides | None = (), num_filter: Whole = ..., num_group: Whole | None = 1,
+    workspace: Whole | None = 512, no_bias: Flag | None = True,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, name: str | None = None,
+    attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def Dropout(
     data: Symbol | None = None, p: Number | None = 0.5, mode: Literal['training', 'always'] | str | None = 'training',
@@ -180,9 +180,9 @@ def L2Normalization(
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def LRN(
-    data: Symbol | None = None, nsize: Whole = ..., alpha: Number | None = 9.99999975e-05, beta: Number | None = 0.75,
-    knorm: Number | None = 2.0, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
-    wd_mult: Number = ..., **hidden: str
+    data: Symbol | None = None, alpha: Number | None = 9.99999975e-05, beta: Number | None = 0.75,
+    knorm: Number | None = 2.0, nsize: Whole = ..., *, name: str | None = None, attr: Attributes | None = None,
+    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def LayerNorm(
     data: Symbol | None = None, gamma: Symbol | None = None, beta: Symbol | None = None, axis: Whole | None = -1,
@@ -240,9 +240,9 @@ def Pooling_v1(
 def RNN(
     data: Symbol | None = None, parameters: Symbol | None = None, state: Symbol | None = None,
     state_cell: Symbol | None = None, sequence_length: Symbol | None = None, state_size: Whole = ...,
-    num_layers: Whole = ..., mode: Literal['gru', 'lstm', 'rnn_relu', 'rnn_tanh'] | str = ...,
-    bidirectional: Flag | None = False, p: Number | None = 0.0, state_outputs: Flag | None = False,
-    projection_size: Whole | None = None, lstm_state_clip_min: Number | None = None,
+    num_layers: Whole = ..., bidirectional: Flag | None = False,
+    mode: Literal['gru', 'lstm', 'rnn_relu', 'rnn_tanh'] | str = ..., p: Number | None = 0.0,
+    state_outputs: Flag | None = False, projection_size: Whole | None = None, lstm_state_clip_min: Number | None = None,
     lstm_state_clip_max: Number | None = None, lstm_state_clip_nan: Flag | None = False,
     use_sequence_length: Flag | None = False, *, name: str | None = None, attr: Attributes | None = None,
     lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
@@ -302,10 +302,10 @@ def SoftmaxOutput(
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def SpatialTransformer(
-    data: Symbol | None = None, loc: Symbol | None = None, transform_type: Literal['affine'] | str = ...,
-    sampler_type: Literal['bilinear'] | str = ..., target_shape: Sides | None = (0, 0), cudnn_off: Flag | None = None,
-    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
-    **hidden: str
+    data: Symbol | None = None, loc: Symbol | None = None, target_shape: Sides | None = (0, 0),
+    transform_type: Literal['affine'] | str = ..., sampler_type: Literal['bilinear'] | str = ...,
+    cudnn_off: Flag | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
+    wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
 def SwapAxis(
     data: Symbol | None = None, dim1: Whole | None = 0, dim2: Whole | None = 0, *, name: str | None = None,
@@ -628,8 +628,8 @@ def floor(
 ) -> Symbol: ...
 def ftml_update(
     weight: Symbol | None = None, grad: Symbol | None = None, d: Symbol | None = None, v: Symbol | None = None,
-    z: Symbol | None = None, lr: Number = ..., t: Whole = ..., beta1: Number | None = 0.6, beta2: Number | None = 0.999,
-    epsilon: Number | None = 1e-08, wd: Number | None = 0.0, rescale_grad: Number | None = 1.0,
+    z: Symbol | None = None, lr: Number = ..., beta1: Number | None = 0.6, beta2: Number | None = 0.999,
+    epsilon: Number | None = 1e-08, t: Whole = ..., wd: Number | None = 0.0, rescale_grad: Number | None = 1.0,
     clip_grad: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
     wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
@@ -670,8 +670,8 @@ def khatri_rao(
 ) -> Symbol: ...
 def lamb_update_phase1(
     weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None, var: Symbol | None = None,
-    t: Whole = ..., wd: Number = ..., beta1: Number | None = 0.9, beta2: Number | None = 0.999,
-    epsilon: Number | None = 1e-06, bias_correction: Flag | None = True, rescale_grad: Number | None = 1.0,
+    beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-06, t: Whole = ...,
+    bias_correction: Flag | None = True, wd: Number = ..., rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, *, name: str | None = None, attr: Attributes | None = None,
     lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
@@ -809,8 +809,8 @@ def moments(
 ) -> Symbol: ...
 def mp_lamb_update_phase1(
     weight: Symbol | None = None, grad: Symbol | None = None, mean: Symbol | None = None, var: Symbol | None = None,
-    weight32: Symbol | None = None, t: Whole = ..., wd: Number = ..., beta1: Number | None = 0.9,
-    beta2: Number | None = 0.999, epsilon: Number | None = 1e-06, bias_correction: Flag | None = True,
+    weight32: Symbol | None = None, beta1: Number | None = 0.9, beta2: Number | None = 0.999,
+    epsilon: Number | None = 1e-06, t: Whole = ..., bias_correction: Flag | None = True, wd: Number = ...,
     rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, *, name: str | None = None,
     attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
 ) -> Symbol: ...
