@@ -32,7 +32,7 @@ def arange(
     and ``dtype`` are those of the result.
     """
     return operators.call(
-        "_arange", start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range,
+        "_arange", start=start, stop=stop, step=step, repeat=repeat, infer_range=bool(infer_range),
         ctx=ctx, dtype=operators.dtype_of(dtype).name,
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base import MXNetError, decides, refusal
 from ..kernels.foundation import Op
-from ..op_registry import docs, methods
+from ..op_registry import methods
 from .operators import ArrayFunction
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class ViewMethod(ArrayFunction):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return methods.signature_in_place(self.op, self.value)
+        return methods.signature_in_place(super().__signature__)
 
     def _view(self, array: NDArray, attrs: dict[str, Any]) -> NDArray:
         try:
@@ -63,7 +63,7 @@ class _LikeMethod(ArrayFunction):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        found = docs.signature(self.op, self.value)
+        found = super().__signature__
         named = [each.replace(name="other") if each.name == "rhs" else each for each in found.parameters.values()]
         return found.replace(parameters=named)
 

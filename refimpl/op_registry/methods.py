@@ -12,7 +12,6 @@ from typing import Any
 
 from ..base import refusal
 from ..kernels.foundation import Op, get
-from . import docs
 
 NAMES = (
     "abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "argmax", "argmax_channel", "argmin",
@@ -44,9 +43,8 @@ def split_in_place(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> tu
     return said, in_place
 
 
-def signature_in_place(op: Op, value: str) -> inspect.Signature:
-    """The signature of a method of ``IN_PLACE``."""
-    found = docs.signature(op, value)
+def signature_in_place(found: inspect.Signature) -> inspect.Signature:
+    """The signature of a method of ``IN_PLACE``, from that of its operator."""
     before = [each for each in found.parameters.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
     behind = list(found.parameters.values())[len(before) :]
     flag = inspect.Parameter("inplace", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False)

@@ -100,7 +100,7 @@ class ViewMethod(SymbolFunction):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return methods.signature_in_place(self.op, self.value)
+        return methods.signature_in_place(super().__signature__)
 
 
 def _method(op: Op, name: str) -> SymbolFunction:

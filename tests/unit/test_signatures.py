@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "fixtures" / "signatures.txt"  # by make_signatures.py beside it
 ROWS = (ROOT / "spec" / "deviations.md").read_text(encoding="utf-8")
 BY_NAME_ONLY = ("out", "name", "attr")
-"""What every operator takes besides inputs and parameters; the rows of nd/arguments and Symbol/arguments tell of them."""
+"""What every operator takes too: see the rows of nd/arguments and Symbol/arguments."""
 ANY = ("...", "_Null")
 """Recorded defaults that are not compared: objects, and MXNet's mark of a parameter that is left out."""
 
