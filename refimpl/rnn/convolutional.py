@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from .. import symbol
 from ..base import decides, refusal, require
@@ -57,11 +57,11 @@ class BaseConvRNNCell(BaseRNNCell):
         self._i2h_pad, self._i2h_dilate = i2h_pad, i2h_dilate
         self._num_hidden = num_hidden
         self._input_shape = input_shape
-        self._conv_layout = conv_layout
+        self._conv_layout: Any = conv_layout
         self._activation = activation
         once = symbol.Convolution(
             data=symbol.Variable("data"), num_filter=num_hidden, kernel=i2h_kernel, stride=i2h_stride,
-            pad=i2h_pad, dilate=i2h_dilate, layout=conv_layout,
+            pad=i2h_pad, dilate=i2h_dilate, layout=cast("Any", conv_layout),
         )
         _, outputs, _ = once.infer_shape_partial(data=input_shape)
         self._state_shape = (0, *outputs[0][1:])

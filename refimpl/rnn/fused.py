@@ -45,7 +45,7 @@ class FusedRNNCell(BaseRNNCell):
         super().__init__(prefix=f"{mode}_" if prefix is None else prefix, params=params)
         self._num_hidden = num_hidden
         self._num_layers = num_layers
-        self._mode = mode
+        self._mode: Any = mode
         self._bidirectional = bidirectional
         self._dropout = dropout
         self._get_next_state = get_next_state

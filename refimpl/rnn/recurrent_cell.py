@@ -180,7 +180,8 @@ class BaseRNNCell:
     def _get_activation(self, inputs: Symbol, activation: str | Callable[..., Symbol], **kwargs: Any) -> Symbol:
         """The activation of ``inputs``: by its name, or by a function on symbols."""
         if isinstance(activation, str):
-            return symbol.Activation(inputs, act_type=activation, **kwargs)
+            kind: Any = activation
+            return symbol.Activation(inputs, act_type=kind, **kwargs)
         return activation(inputs, **kwargs)
 
 
