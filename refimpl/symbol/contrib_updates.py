@@ -56,7 +56,8 @@ def mp_adamw_update(
 ) -> Symbol:
     """AdamW on ``weight32``, the float32 master copy of ``weight``.
 
-    The other arguments are those of :func:`adamw_update`.
+    ``grad``, ``mean``, ``var``, ``rescale_grad``, ``lr``, ``eta``, ``beta1``, ``beta2``, ``epsilon``, ``wd``,
+    ``clip_gradient``, ``out`` and ``name`` are those of :func:`adamw_update`.
     """
     del out
     inputs = weight, grad, mean, var, weight32, _scale(rescale_grad)

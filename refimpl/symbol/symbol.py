@@ -300,7 +300,8 @@ class Symbol(SymbolMethods):
     ) -> Symbol:
         """As :meth:`get_backend_symbol`; an unknown ``backend`` gives the symbol as it is, with a warning.
 
-        The other arguments are for passes that look at values and shapes, of which there is none here.
+        ``args``, ``aux``, ``ctx``, ``shape_dict``, ``type_dict``, ``stype_dict`` and ``skip_infer`` are for passes
+        that look at values and shapes, of which there is none here.
         """
         del args, aux, ctx, shape_dict, type_dict, stype_dict, skip_infer, options
         if backend not in passes.BACKENDS:

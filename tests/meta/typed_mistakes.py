@@ -7,7 +7,7 @@ data = mx.sym.Variable("data")
 
 mx.sym.Activation(data, act_type="rleu")  # error
 mx.sym.Convolution(data, kernel="three", num_filter=4)  # error
-mx.sym.Convolution(data, kernal=(3, 3), num_filter=4)  # error
+mx.sym.Convolution(data, kernl=(3, 3), num_filter=4)  # error
 mx.sym.Convolution(data, num_filter=4)  # error
 mx.sym.Convolution(data, kernel=(3, 3))  # error
 mx.sym.FullyConnected(data, num_hiden="4")  # error
