@@ -46,7 +46,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Count, Floats, Loop, items, merge_all, require, same_type
+from .foundation import REQUIRED, Case, Count, Floats, Loop, items, merge_all, require, same_type
 from .foundation.loops import COPY
 from .shared.updates import (
     MEMORY,
@@ -63,11 +63,11 @@ from .shared.updates import (
 
 class Params(NamedTuple):
     lr: float
-    eta: float
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
     wd: float = 0.0
+    eta: float = REQUIRED
     clip_gradient: float = -1.0
 
 

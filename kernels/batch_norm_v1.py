@@ -40,7 +40,7 @@ import numpy as np
 
 from . import batch_norm
 from .batch_norm import BATCH_STATISTICS, MOVING_STATISTICS, NORMALISE, SET_TO_ONE, sides
-from .foundation import Loop, Op, items, register, scratch
+from .foundation import REQUIRED, Loop, Op, items, register, scratch
 from .foundation.loops import COPY
 
 
@@ -53,13 +53,13 @@ class Params(NamedTuple):
 
 
 class SyncParams(NamedTuple):
-    key: str
     eps: float = 0.00100000005
     momentum: float = 0.899999976
     fix_gamma: bool = True
     use_global_stats: bool = False
     output_mean_var: bool = False
     ndev: int = 1
+    key: str = REQUIRED
 
 
 def plain(p):

@@ -61,7 +61,21 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, same_type, scalar, scratch
+from .foundation import (
+    REQUIRED,
+    UNKNOWN,
+    Case,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    register,
+    require,
+    same_type,
+    scalar,
+    scratch,
+)
 
 
 class Params(NamedTuple):
@@ -74,9 +88,9 @@ class GridParams(NamedTuple):
 
 
 class TransformerParams(NamedTuple):
-    transform_type: Literal["affine"]
-    sampler_type: Literal["bilinear"]
     target_shape: Shape = (0, 0)
+    transform_type: Literal["affine"] = REQUIRED
+    sampler_type: Literal["bilinear"] = REQUIRED
     cudnn_off: bool | None = None
 
 

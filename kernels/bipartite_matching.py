@@ -37,15 +37,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, register, require, scratch
+from .foundation import REQUIRED, Case, Loop, Op, items, merge, register, require, scratch
 from .shared.boxes import floating, nothing, ranked
 
 CLAUSE = "_contrib_bipartite_matching/shape"
 
 
 class Params(NamedTuple):
-    threshold: float
     is_ascend: bool = False
+    threshold: float = REQUIRED
     topk: int = -1
 
 

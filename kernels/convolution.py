@@ -64,7 +64,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from .blocks import convolutions as blocks
-from .foundation import UNKNOWN, AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, told
+from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, told
 from .multilinear import register_multilinear
 from .shared import winograd
 from .shared.convolution_geometry import Geometry, geometry_of
@@ -75,10 +75,10 @@ from .tuned import sums
 
 class Params(NamedTuple):
     kernel: Shape
-    num_filter: Annotated[int, AtLeast(1)]
     stride: Shape = ()
     dilate: Shape = ()
     pad: Shape = ()
+    num_filter: Annotated[int, AtLeast(1)] = REQUIRED
     num_group: Annotated[int, AtLeast(1)] = 1
     workspace: Annotated[Long, AtLeast(0)] = 1024
     no_bias: bool = False

@@ -31,6 +31,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from .foundation import (
+    REQUIRED,
     UNKNOWN,
     AtLeast,
     Case,
@@ -57,10 +58,10 @@ class Params(NamedTuple):
 
 
 class FullParams(NamedTuple):
-    value: float
     shape: Shape | None = None
     ctx: str = ""
     dtype: Dtypes = "float32"
+    value: float = REQUIRED
 
 
 class RangeParams(NamedTuple):

@@ -67,19 +67,19 @@ from .convolution import (
     inputs,
     steps,
 )
-from .foundation import UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, require, same_type, told
+from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, require, same_type, told
 from .multilinear import register_multilinear
 from .shared.convolution_geometry import geometry_of
 
 
 class Params(NamedTuple):
     kernel: Shape
-    num_filter: Annotated[int, AtLeast(1)]
     stride: Shape = ()
     dilate: Shape = ()
     pad: Shape = ()
     adj: Shape = ()
     target_shape: Shape = ()
+    num_filter: Annotated[int, AtLeast(1)] = REQUIRED
     num_group: Annotated[int, AtLeast(1)] = 1
     workspace: Annotated[Long, AtLeast(0)] = 512
     no_bias: bool = True

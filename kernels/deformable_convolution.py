@@ -62,7 +62,7 @@ from functools import lru_cache
 from typing import Annotated, Literal, NamedTuple
 
 from .convolution import ADD_BIAS, GATHER_BIAS
-from .foundation import UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, register, require, scratch, told
+from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, register, require, scratch, told
 from .shared.boxes import floating
 from .shared.deformable_sampling import (
     GATHER_WEIGHT,
@@ -80,10 +80,10 @@ Layout = Literal["NCDHW", "NCHW", "NCW"]
 
 class Params(NamedTuple):
     kernel: Shape
-    num_filter: Annotated[int, AtLeast(1)]
     stride: Shape = ()
     dilate: Shape = ()
     pad: Shape = ()
+    num_filter: Annotated[int, AtLeast(1)] = REQUIRED
     num_group: Annotated[int, AtLeast(1)] = 1
     num_deformable_group: Annotated[int, AtLeast(1)] = 1
     workspace: Annotated[Long, AtLeast(0)] = 1024
@@ -93,10 +93,10 @@ class Params(NamedTuple):
 
 class ModulatedParams(NamedTuple):
     kernel: Shape
-    num_filter: Annotated[int, AtLeast(1)]
     stride: Shape = ()
     dilate: Shape = ()
     pad: Shape = ()
+    num_filter: Annotated[int, AtLeast(1)] = REQUIRED
     num_group: Annotated[int, AtLeast(1)] = 1
     num_deformable_group: Annotated[int, AtLeast(1)] = 1
     workspace: Annotated[Long, AtLeast(0)] = 1024

@@ -31,16 +31,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, items
+from .foundation import REQUIRED, Case, Loop, items
 from .shared.updates import MEMORY, averaging, bound, correction, limited, numbers, register_update
 
 
 class Params(NamedTuple):
     lr: float
-    t: int
     beta1: float = 0.6
     beta2: float = 0.999
     epsilon: float = 1e-8
+    t: int = REQUIRED
     wd: float = 0.0
     rescale_grad: float = 1.0
     clip_grad: float = -1.0

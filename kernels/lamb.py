@@ -45,18 +45,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, items, merge, merge_all, same_type, scalar
+from .foundation import REQUIRED, Case, Loop, items, merge, merge_all, same_type, scalar
 from .foundation.loops import COPY
 from .shared.updates import MEMORY, all_single, averaging, bound, correction, limited, numbers, register_update
 
 
 class DirectionParams(NamedTuple):
-    t: int
-    wd: float
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-6
+    t: int = REQUIRED
     bias_correction: bool = True
+    wd: float = REQUIRED
     rescale_grad: float = 1.0
     clip_gradient: float = -1.0
 

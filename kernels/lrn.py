@@ -31,15 +31,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge_all, register, require, same_type
+from .foundation import REQUIRED, Case, Loop, Op, items, merge_all, register, require, same_type
 from .tuned import lrn as tuned
 
 
 class Params(NamedTuple):
-    nsize: int
     alpha: float = 9.99999975e-05
     beta: float = 0.75
     knorm: float = 2.0
+    nsize: int = REQUIRED
 
 
 def infer(p, ins, outs):

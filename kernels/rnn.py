@@ -83,7 +83,21 @@ from .activation import MAP
 from .concat import Params as ConcatParams
 from .concat import infer as infer_concat
 from .dropout import CHOOSE, MULTIPLY
-from .foundation import UNKNOWN, AtLeast, AtMost, Case, Op, get, merge, register, require, same_type, scratch, told
+from .foundation import (
+    REQUIRED,
+    UNKNOWN,
+    AtLeast,
+    AtMost,
+    Case,
+    Op,
+    get,
+    merge,
+    register,
+    require,
+    same_type,
+    scratch,
+    told,
+)
 from .foundation.loops import COPY, FILL
 from .foundation.quirk import declare
 from .fully_connected import PRODUCT, TURN, product_of
@@ -115,8 +129,8 @@ _CLIP = declare("rnn-no-clip", "RNN/clip", "float32 RNN ignores lstm_state_clip_
 class Params(NamedTuple):
     state_size: Annotated[int, AtLeast(1)]
     num_layers: Annotated[int, AtLeast(1)]
-    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"]
     bidirectional: bool = False
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] = REQUIRED
     p: Annotated[float, AtLeast(0), AtMost(1)] = 0.0
     state_outputs: bool = False
     projection_size: Annotated[int, AtLeast(1)] | None = None

@@ -74,8 +74,8 @@ class IndexParams(NamedTuple):
 
 class LinspaceParams(NamedTuple):
     start: float
-    num: int
     stop: float
+    num: int
     endpoint: bool = True
     ctx: str = ""
     dtype: Numbers = "float32"

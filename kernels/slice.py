@@ -52,6 +52,7 @@ from functools import cache
 from typing import NamedTuple
 
 from .foundation import (
+    REQUIRED,
     UNKNOWN,
     Case,
     Loop,
@@ -89,10 +90,10 @@ class LikeParams(NamedTuple):
 
 
 class ScalarParams(NamedTuple):
-    begin: str
-    end: str
-    step: str = "()"
     scalar: float = 0.0
+    begin: str = REQUIRED
+    end: str = REQUIRED
+    step: str = "()"
 
 
 # --- ranges -------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from .contract import (
     register,
 )
 from .loop import LOOPS, Loop, plain_kernels
-from .params import AtLeast, AtMost, Count, Floats, Long, NoParams, Shape, keeps, whole_part
+from .params import REQUIRED, AtLeast, AtMost, Count, Floats, Long, NoParams, Shape, keeps, whole_part
 from .refusal import MXNetError, decides, printable, refusal, require
 from .shapes import (
     UNKNOWN,
@@ -31,7 +31,7 @@ from .shapes import (
 from .texts import formula_for, items, scalar
 
 __all__ = [
-    "LOOPS", "REGISTRY", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer", "Case", "Count",
+    "LOOPS", "REGISTRY", "REQUIRED", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer", "Case", "Count",
     "Floats", "Long", "Loop", "MXNetError", "NoParams", "Op", "Shape", "agree", "allocate",
     "as_buffer", "axes_of", "broadcast", "decides", "distinct", "either", "formula_for", "get",
     "items", "keeps", "known", "merge", "merge_all", "normal_axis", "plain_kernels", "printable", "refusal",

@@ -2,8 +2,9 @@
 
 Supported annotations: ``int`` (32 bits, as MXNet declares them), ``Long`` (64 bits), ``Count`` (of arrays),
 ``float``, ``bool``, ``str``, ``Shape`` (a tuple of 64-bit ints; an int is accepted for one), ``Floats`` (a tuple
-of floats), ``Literal[...]`` (a choice), any of them ``| None``, and ``Annotated[int, AtLeast(0)]``. A field without
-a default is required.
+of floats), ``Literal[...]`` (a choice), any of them ``| None``, and ``Annotated[int, AtLeast(0)]``. Fields stand in
+MXNet's order, in which they may be given by position. A field without a default is required, and so is one behind
+others that says ``= REQUIRED``.
 """
 
 from __future__ import annotations
@@ -37,6 +38,15 @@ class AtMost(NamedTuple):
 class Long(int):
     """A whole number of 64 bits, where MXNet declares ``long``."""
 
+
+class _Required:
+    """Stands for the default of a parameter that has none."""
+
+    def __repr__(self) -> str:
+        return "<required>"
+
+
+REQUIRED: Any = _Required()
 
 MOST_ARRAYS = 2**16
 """The largest number of arrays that one operator takes or gives."""
@@ -192,6 +202,12 @@ def describe(annotation: Any) -> str:
 
 
 @cache
+def defaults(params: Any) -> dict[str, Any]:
+    """Field name -> default, of the parameters that may be left out."""
+    return {name: value for name, value in params._field_defaults.items() if value is not REQUIRED}
+
+
+@cache
 def field_types(params: type) -> dict[str, Any]:
     """Field name -> annotation, evaluated once."""
     return {
@@ -248,7 +264,8 @@ def parse(op_name: str, params: Any, attrs: dict[str, Any], ignores_unknown: boo
                 f"{op_name}: invalid value {_shown(value)} for parameter {key},"
                 f" expected {describe(known[key])}",
             ) from None
-    missing = [n for n in known if n not in values and n not in params._field_defaults]
+    optional = defaults(params)
+    missing = [n for n in known if n not in values and n not in optional]
     if missing:
         raise refusal(
             "params/required",
@@ -259,6 +276,6 @@ def parse(op_name: str, params: Any, attrs: dict[str, Any], ignores_unknown: boo
 
 
 __all__ = [
-    "AtLeast", "AtMost", "Count", "Floats", "Long", "MXNetError", "NoParams", "Shape", "describe", "field_types",
-    "is_hidden_key", "keeps", "parse", "whole_part",
+    "REQUIRED", "AtLeast", "AtMost", "Count", "Floats", "Long", "MXNetError", "NoParams", "Shape", "defaults",
+    "describe", "field_types", "is_hidden_key", "keeps", "parse", "whole_part",
 ]

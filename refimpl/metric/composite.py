@@ -47,14 +47,14 @@ class CompositeEvalMetric(EvalMetric):
                 ValueError,
             ) from None
 
-    def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
+    def update_dict(self, labels: Mapping[str, Any], preds: Mapping[str, Any]) -> None:
         """Hand labels and predictions on, without those that this composite does not name."""
         if self.label_names is not None:
-            label = {name: value for name, value in label.items() if name in self.label_names}
+            labels = {name: value for name, value in labels.items() if name in self.label_names}
         if self.output_names is not None:
-            pred = {name: value for name, value in pred.items() if name in self.output_names}
+            preds = {name: value for name, value in preds.items() if name in self.output_names}
         for metric in self.metrics:
-            metric.update_dict(label, pred)
+            metric.update_dict(labels, preds)
 
     def update(self, labels: Any, preds: Any) -> None:
         """Update each metric."""

@@ -85,9 +85,13 @@ class DataParallelExecutorGroup:
 
     def bind_exec(
         self, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None,
-        shared_group: DataParallelExecutorGroup | None = None,
+        shared_group: DataParallelExecutorGroup | None = None, reshape: bool = False,
     ) -> None:
-        """Cut the batch and bind an executor per context; when anything fails, nothing has changed."""
+        """Cut the batch and bind an executor per context; when anything fails, nothing has changed.
+
+        Arrays of executors that were bound before stay; MXNet wants ``reshape=True`` for that.
+        """
+        del reshape
         data_shapes, label_shapes = _described(data_shapes), _described(label_shapes)
         check_labels(label_shapes, self.arg_names)
         batch_size, slices = self.decide_slices(data_shapes + label_shapes)
@@ -121,16 +125,16 @@ class DataParallelExecutorGroup:
 
     @decides("ExecutorGroup/work-load", "ExecutorGroup/no-batch-axis")
     def decide_slices(
-        self, descriptions: Sequence[DataDesc]
+        self, data_shapes: Sequence[DataDesc]
     ) -> tuple[int | None, list[slice] | None]:
         """Return the common batch size and a slice per context; (None, None) without any batch axis.
 
         Raises:
-            AssertionError: two descriptions disagree about the batch size.
+            AssertionError: two of ``data_shapes`` disagree about the batch size.
             ValueError: a context would get no row.
         """
         batch_size = None
-        for description in descriptions:
+        for description in data_shapes:
             axis = DataDesc.get_batch_axis(description.layout)
             if axis == -1:
                 continue

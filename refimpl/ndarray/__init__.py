@@ -24,7 +24,7 @@ from . import utils
 
 def arange(
     start: float, stop: float | None = None, step: float = 1.0, repeat: int = 1,
-    infer_range: bool = False, ctx: _Any = None, dtype: _Any = "float32",
+    infer_range: bool | None = None, ctx: _Any = None, dtype: _Any = "float32",
 ) -> NDArray:
     """Evenly spaced values from ``start`` up to (not including) ``stop``, each ``repeat`` times.
 
@@ -32,7 +32,7 @@ def arange(
     and ``dtype`` are those of the result.
     """
     return operators.call(
-        "_arange", start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range,
+        "_arange", start=start, stop=stop, step=step, repeat=repeat, infer_range=bool(infer_range),
         ctx=ctx, dtype=operators.dtype_of(dtype).name,
     )
 

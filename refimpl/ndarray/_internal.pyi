@@ -3,7 +3,7 @@
 # Written by `python spec/stubs.py` from the registry of operators; do not edit.
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from ..context import Context
 from ..op_registry.argument_types import Ends, Flag, Kind, Number, Numbers, Sides, Whole
@@ -197,9 +197,16 @@ def _adamax_step(
     beta2: Number | None = 0.999, wd: Number | None = 0.0, rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+@overload
 def _adamw_update(
-    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, rescale_grad: NDArray, lr: Number, eta: Number,
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, rescale_grad: NDArray, lr: Number,
     beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, wd: Number | None = 0.0,
+    *, eta: Number, clip_gradient: Number | None = -1.0, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def _adamw_update(
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, rescale_grad: NDArray, lr: Number,
+    beta1: Number | None, beta2: Number | None, epsilon: Number | None, wd: Number | None, eta: Number,
     clip_gradient: Number | None = -1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _add(lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -215,34 +222,72 @@ def _backward_Concat(
     *data: NDArray | Sequence[NDArray], num_args: Whole = ..., dim: Whole | None = 1, out: _Out | None = None,
     name: str | None = None,
 ) -> Any: ...
+@overload
 def _backward_Convolution_data(
-    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, num_filter: Whole, stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 1024,
-    no_bias: Flag | None = False, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None,
-    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *,
+    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), *, num_filter: Whole, num_group: Whole | None = 1, workspace: Whole | None = 1024,
+    no_bias: Flag | None = False, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None,
+    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+@overload
+def _backward_Convolution_data(
+    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, stride: Sides | None, dilate: Sides | None,
+    pad: Sides | None, num_filter: Whole, num_group: Whole | None = 1, workspace: Whole | None = 1024,
+    no_bias: Flag | None = False, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None,
+    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, *,
+    out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
 def _backward_Convolution_weight(
-    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, num_filter: Whole, stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 1024,
-    no_bias: Flag | None = False, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None,
-    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *,
+    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), *, num_filter: Whole, num_group: Whole | None = 1, workspace: Whole | None = 1024,
+    no_bias: Flag | None = False, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None,
+    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+@overload
+def _backward_Convolution_weight(
+    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, stride: Sides | None, dilate: Sides | None,
+    pad: Sides | None, num_filter: Whole, num_group: Whole | None = 1, workspace: Whole | None = 1024,
+    no_bias: Flag | None = False, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None,
+    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, *,
+    out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
 def _backward_Deconvolution_data(
-    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, num_filter: Whole, stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), adj: Sides | None = (), target_shape: Sides | None = (),
+    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), adj: Sides | None = (), target_shape: Sides | None = (), *, num_filter: Whole,
     num_group: Whole | None = 1, workspace: Whole | None = 512, no_bias: Flag | None = True,
-    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
-    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+@overload
+def _backward_Deconvolution_data(
+    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, stride: Sides | None, dilate: Sides | None,
+    pad: Sides | None, adj: Sides | None, target_shape: Sides | None, num_filter: Whole, num_group: Whole | None = 1,
+    workspace: Whole | None = 512, no_bias: Flag | None = True,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+@overload
 def _backward_Deconvolution_weight(
-    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, num_filter: Whole, stride: Sides | None = (),
-    dilate: Sides | None = (), pad: Sides | None = (), adj: Sides | None = (), target_shape: Sides | None = (),
+    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, stride: Sides | None = (), dilate: Sides | None = (),
+    pad: Sides | None = (), adj: Sides | None = (), target_shape: Sides | None = (), *, num_filter: Whole,
     num_group: Whole | None = 1, workspace: Whole | None = 512, no_bias: Flag | None = True,
-    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
-    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+@overload
+def _backward_Deconvolution_weight(
+    head: NDArray, data: NDArray, weight: NDArray, kernel: Sides, stride: Sides | None, dilate: Sides | None,
+    pad: Sides | None, adj: Sides | None, target_shape: Sides | None, num_filter: Whole, num_group: Whole | None = 1,
+    workspace: Whole | None = 512, no_bias: Flag | None = True,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _backward_Embedding(
@@ -259,9 +304,9 @@ def _backward_FullyConnected_weight(
 ) -> NDArray: ...
 def _backward_LeakyReLU(
     head: NDArray, data: NDArray, gamma: NDArray,
-    act_type: Literal['elu', 'gelu', 'leaky', 'prelu', 'rrelu', 'selu'] | str | None = 'leaky',
-    slope: Number | None = 0.25, lower_bound: Number | None = 0.125, upper_bound: Number | None = 0.333999991, *,
-    out: _Out | None = None, name: str | None = None,
+    act_type: Literal['elu', 'gelu', 'leaky', 'prelu', 'rrelu', 'selu'] | None = 'leaky', slope: Number | None = 0.25,
+    lower_bound: Number | None = 0.125, upper_bound: Number | None = 0.333999991, *, out: _Out | None = None,
+    name: str | None = None,
 ) -> list[NDArray]: ...
 def _backward_SequenceLast(
     head: NDArray, data: NDArray, sequence_length: NDArray | None = None, use_sequence_length: Flag | None = False,
@@ -273,7 +318,7 @@ def _backward__contrib_AdaptiveAvgPooling2D(
 def _backward__contrib_BilinearResize2D(
     head: NDArray, data: NDArray, like: NDArray | None = None, height: Whole | None = 1, width: Whole | None = 1,
     scale_height: Number | None = None, scale_width: Number | None = None,
-    mode: Literal['like', 'odd_scale', 'size', 'to_even_down', 'to_even_up', 'to_odd_down', 'to_odd_up'] | str | None = 'size',
+    mode: Literal['like', 'odd_scale', 'size', 'to_even_down', 'to_even_up', 'to_odd_down', 'to_odd_up'] | None = 'size',
     align_corners: Flag | None = True, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _backward__contrib_SparseEmbedding(
@@ -282,12 +327,12 @@ def _backward__contrib_SparseEmbedding(
 ) -> NDArray: ...
 def _backward_batch_dot_lhs(
     head: NDArray, lhs: NDArray, rhs: NDArray, transpose_a: Flag | None = False, transpose_b: Flag | None = False,
-    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | str | None = None, *, out: _Out | None = None,
+    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _backward_batch_dot_rhs(
     head: NDArray, lhs: NDArray, rhs: NDArray, transpose_a: Flag | None = False, transpose_b: Flag | None = False,
-    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | str | None = None, *, out: _Out | None = None,
+    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _backward_col2im(
@@ -296,12 +341,12 @@ def _backward_col2im(
 ) -> NDArray: ...
 def _backward_dot_lhs(
     head: NDArray, lhs: NDArray, rhs: NDArray, transpose_a: Flag | None = False, transpose_b: Flag | None = False,
-    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | str | None = None, *, out: _Out | None = None,
+    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _backward_dot_rhs(
     head: NDArray, lhs: NDArray, rhs: NDArray, transpose_a: Flag | None = False, transpose_b: Flag | None = False,
-    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | str | None = None, *, out: _Out | None = None,
+    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _backward_im2col(
@@ -314,10 +359,10 @@ def _backward_mean(
 ) -> NDArray: ...
 def _backward_pick(
     head: NDArray, data: NDArray, index: NDArray, axis: Whole | None = -1, keepdims: Flag | None = False,
-    mode: Literal['clip', 'wrap'] | str | None = 'clip', *, out: _Out | None = None, name: str | None = None,
+    mode: Literal['clip', 'wrap'] | None = 'clip', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _backward_slice(
-    head: NDArray, data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
+    head: NDArray, data: NDArray, begin: Ends, end: Ends, step: Ends | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _backward_slice_axis(
@@ -334,7 +379,7 @@ def _backward_sum(
 ) -> NDArray: ...
 def _backward_take(
     head: NDArray, a: NDArray, indices: NDArray, axis: Whole | None = 0,
-    mode: Literal['clip', 'raise', 'wrap'] | str | None = 'clip', *, out: _Out | None = None, name: str | None = None,
+    mode: Literal['clip', 'raise', 'wrap'] | None = 'clip', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _contrib_AdaptiveAvgPooling2D(
     data: NDArray, output_size: Sides | None = (), *, out: _Out | None = None, name: str | None = None,
@@ -349,32 +394,71 @@ def _contrib_BatchNormWithReLU(
 def _contrib_BilinearResize2D(
     data: NDArray, like: NDArray | None = None, height: Whole | None = 1, width: Whole | None = 1,
     scale_height: Number | None = None, scale_width: Number | None = None,
-    mode: Literal['like', 'odd_scale', 'size', 'to_even_down', 'to_even_up', 'to_odd_down', 'to_odd_up'] | str | None = 'size',
+    mode: Literal['like', 'odd_scale', 'size', 'to_even_down', 'to_even_up', 'to_odd_down', 'to_odd_up'] | None = 'size',
     align_corners: Flag | None = True, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _contrib_CTCLoss(
     data: NDArray, label: NDArray, data_lengths: NDArray | None = None, label_lengths: NDArray | None = None,
     use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
-    blank_label: Literal['first', 'last'] | str | None = 'first', *, out: _Out | None = None, name: str | None = None,
+    blank_label: Literal['first', 'last'] | None = 'first', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+@overload
 def _contrib_DeformableConvolution(
-    data: NDArray, offset: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    data: NDArray, offset: NDArray, weight: NDArray, bias: NDArray | None = None, *, kernel: Sides,
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole,
     num_group: Whole | None = 1, num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024,
-    no_bias: Flag | None = False, layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *,
+    no_bias: Flag | None = False, layout: Literal['NCDHW', 'NCHW', 'NCW'] | None = None, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+@overload
+def _contrib_DeformableConvolution(
+    data: NDArray, offset: NDArray, weight: NDArray, bias: NDArray | None, kernel: Sides, stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), *, num_filter: Whole, num_group: Whole | None = 1,
+    num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    layout: Literal['NCDHW', 'NCHW', 'NCW'] | None = None, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def _contrib_DeformableConvolution(
+    data: NDArray, offset: NDArray, weight: NDArray, bias: NDArray | None, kernel: Sides, stride: Sides | None,
+    dilate: Sides | None, pad: Sides | None, num_filter: Whole, num_group: Whole | None = 1,
+    num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    layout: Literal['NCDHW', 'NCHW', 'NCW'] | None = None, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def _contrib_DeformablePSROIPooling(
+    data: NDArray, rois: NDArray, trans: NDArray | None = None, *, spatial_scale: Number, output_dim: Whole,
+    group_size: Whole, pooled_size: Whole, part_size: Whole | None = 0, sample_per_part: Whole | None = 1,
+    trans_std: Number | None = 0.0, no_trans: Flag | None = False, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def _contrib_DeformablePSROIPooling(
+    data: NDArray, rois: NDArray, trans: NDArray | None, spatial_scale: Number, output_dim: Whole, group_size: Whole,
+    pooled_size: Whole, part_size: Whole | None = 0, sample_per_part: Whole | None = 1, trans_std: Number | None = 0.0,
+    no_trans: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def _contrib_ModulatedDeformableConvolution(
+    data: NDArray, offset: NDArray, mask: NDArray, weight: NDArray, bias: NDArray | None = None, *, kernel: Sides,
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole,
+    num_group: Whole | None = 1, num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024,
+    no_bias: Flag | None = False, im2col_step: Whole | None = 64, layout: Literal['NCDHW', 'NCHW', 'NCW'] | None = None,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
-def _contrib_DeformablePSROIPooling(
-    data: NDArray, rois: NDArray, trans: NDArray | None = None, spatial_scale: Number = ..., output_dim: Whole = ...,
-    group_size: Whole = ..., pooled_size: Whole = ..., part_size: Whole | None = 0, sample_per_part: Whole | None = 1,
-    trans_std: Number | None = 0.0, no_trans: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
-) -> NDArray: ...
+@overload
 def _contrib_ModulatedDeformableConvolution(
-    data: NDArray, offset: NDArray, mask: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ...,
-    num_filter: Whole = ..., stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (),
+    data: NDArray, offset: NDArray, mask: NDArray, weight: NDArray, bias: NDArray | None, kernel: Sides,
+    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), *, num_filter: Whole,
     num_group: Whole | None = 1, num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024,
-    no_bias: Flag | None = False, im2col_step: Whole | None = 64,
-    layout: Literal['NCDHW', 'NCHW', 'NCW'] | str | None = None, *, out: _Out | None = None, name: str | None = None,
+    no_bias: Flag | None = False, im2col_step: Whole | None = 64, layout: Literal['NCDHW', 'NCHW', 'NCW'] | None = None,
+    out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def _contrib_ModulatedDeformableConvolution(
+    data: NDArray, offset: NDArray, mask: NDArray, weight: NDArray, bias: NDArray | None, kernel: Sides,
+    stride: Sides | None, dilate: Sides | None, pad: Sides | None, num_filter: Whole, num_group: Whole | None = 1,
+    num_deformable_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    im2col_step: Whole | None = 64, layout: Literal['NCDHW', 'NCHW', 'NCW'] | None = None, *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def _contrib_MultiBoxDetection(
     cls_prob: NDArray, loc_pred: NDArray, anchor: NDArray, clip: Flag | None = True, threshold: Number | None = 0.01,
@@ -424,11 +508,18 @@ def _contrib_SparseEmbedding(
     data: NDArray, weight: NDArray, input_dim: Whole, output_dim: Whole, dtype: Kind | None = 'float32',
     deterministic: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+@overload
 def _contrib_SyncBatchNorm(
-    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray, key: str,
+    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
     eps: Number | None = 0.00100000005, momentum: Number | None = 0.899999976, fix_gamma: Flag | None = True,
-    use_global_stats: Flag | None = False, output_mean_var: Flag | None = False, ndev: Whole | None = 1, *,
+    use_global_stats: Flag | None = False, output_mean_var: Flag | None = False, ndev: Whole | None = 1, *, key: str,
     out: _Out | None = None, name: str | None = None,
+) -> Any: ...
+@overload
+def _contrib_SyncBatchNorm(
+    data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray, eps: Number | None,
+    momentum: Number | None, fix_gamma: Flag | None, use_global_stats: Flag | None, output_mean_var: Flag | None,
+    ndev: Whole | None, key: str, *, out: _Out | None = None, name: str | None = None,
 ) -> Any: ...
 def _contrib_allclose(
     a: NDArray, b: NDArray, rtol: Number | None = 1e-05, atol: Number | None = 1e-08, equal_nan: Flag | None = True, *,
@@ -438,38 +529,42 @@ def _contrib_arange_like(
     data: NDArray, start: Number | None = 0.0, step: Number | None = 1.0, repeat: Whole | None = 1,
     ctx: Context | str | None = '', axis: Whole | None = None, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+@overload
 def _contrib_bipartite_matching(
-    data: NDArray, threshold: Number, is_ascend: Flag | None = False, topk: Whole | None = -1, *,
+    data: NDArray, is_ascend: Flag | None = False, *, threshold: Number, topk: Whole | None = -1,
     out: _Out | None = None, name: str | None = None,
+) -> list[NDArray]: ...
+@overload
+def _contrib_bipartite_matching(
+    data: NDArray, is_ascend: Flag | None, threshold: Number, topk: Whole | None = -1, *, out: _Out | None = None,
+    name: str | None = None,
 ) -> list[NDArray]: ...
 def _contrib_box_decode(
     data: NDArray, anchors: NDArray, std0: Number | None = 1.0, std1: Number | None = 1.0, std2: Number | None = 1.0,
-    std3: Number | None = 1.0, clip: Number | None = -1.0, format: Literal['center', 'corner'] | str | None = 'center',
-    *, out: _Out | None = None, name: str | None = None,
+    std3: Number | None = 1.0, clip: Number | None = -1.0, format: Literal['center', 'corner'] | None = 'center', *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _contrib_box_encode(
     samples: NDArray, matches: NDArray, anchors: NDArray, refs: NDArray, means: NDArray, stds: NDArray, *,
     out: _Out | None = None, name: str | None = None,
 ) -> list[NDArray]: ...
 def _contrib_box_iou(
-    lhs: NDArray, rhs: NDArray, format: Literal['center', 'corner'] | str | None = 'corner', *, out: _Out | None = None,
+    lhs: NDArray, rhs: NDArray, format: Literal['center', 'corner'] | None = 'corner', *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _contrib_box_nms(
     data: NDArray, overlap_thresh: Number | None = 0.5, valid_thresh: Number | None = 0.0, topk: Whole | None = -1,
     coord_start: Whole | None = 2, score_index: Whole | None = 1, id_index: Whole | None = -1,
     background_id: Whole | None = -1, force_suppress: Flag | None = False,
-    in_format: Literal['center', 'corner'] | str | None = 'corner',
-    out_format: Literal['center', 'corner'] | str | None = 'corner', *, out: _Out | None = None,
-    name: str | None = None,
+    in_format: Literal['center', 'corner'] | None = 'corner', out_format: Literal['center', 'corner'] | None = 'corner',
+    *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _contrib_box_non_maximum_suppression(
     data: NDArray, overlap_thresh: Number | None = 0.5, valid_thresh: Number | None = 0.0, topk: Whole | None = -1,
     coord_start: Whole | None = 2, score_index: Whole | None = 1, id_index: Whole | None = -1,
     background_id: Whole | None = -1, force_suppress: Flag | None = False,
-    in_format: Literal['center', 'corner'] | str | None = 'corner',
-    out_format: Literal['center', 'corner'] | str | None = 'corner', *, out: _Out | None = None,
-    name: str | None = None,
+    in_format: Literal['center', 'corner'] | None = 'corner', out_format: Literal['center', 'corner'] | None = 'corner',
+    *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _contrib_calibrate_entropy(
     hist: NDArray, hist_edges: NDArray, num_quantized_bins: Whole | None = 255, *, out: _Out | None = None,
@@ -478,10 +573,10 @@ def _contrib_calibrate_entropy(
 def _contrib_ctc_loss(
     data: NDArray, label: NDArray, data_lengths: NDArray | None = None, label_lengths: NDArray | None = None,
     use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
-    blank_label: Literal['first', 'last'] | str | None = 'first', *, out: _Out | None = None, name: str | None = None,
+    blank_label: Literal['first', 'last'] | None = 'first', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _contrib_dequantize(
-    data: NDArray, min_range: NDArray, max_range: NDArray, out_type: Literal['float32'] | str | None = 'float32', *,
+    data: NDArray, min_range: NDArray, max_range: NDArray, out_type: Literal['float32'] | None = 'float32', *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _contrib_div_sqrt_dim(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -521,17 +616,16 @@ def _contrib_quadratic(
     name: str | None = None,
 ) -> NDArray: ...
 def _contrib_quantize(
-    data: NDArray, min_range: NDArray, max_range: NDArray, out_type: Literal['int8', 'uint8'] | str | None = 'uint8', *,
+    data: NDArray, min_range: NDArray, max_range: NDArray, out_type: Literal['int8', 'uint8'] | None = 'uint8', *,
     out: _Out | None = None, name: str | None = None,
 ) -> list[NDArray]: ...
 def _contrib_quantize_v2(
-    data: NDArray, out_type: Literal['auto', 'int8', 'uint8'] | str | None = 'int8',
-    min_calib_range: Number | None = None, max_calib_range: Number | None = None, *, out: _Out | None = None,
-    name: str | None = None,
+    data: NDArray, out_type: Literal['auto', 'int8', 'uint8'] | None = 'int8', min_calib_range: Number | None = None,
+    max_calib_range: Number | None = None, *, out: _Out | None = None, name: str | None = None,
 ) -> list[NDArray]: ...
 def _contrib_quantized_act(
     data: NDArray, min_data: NDArray, max_data: NDArray,
-    act_type: Literal['relu', 'sigmoid', 'softrelu', 'softsign', 'tanh'] | str, *, out: _Out | None = None,
+    act_type: Literal['relu', 'sigmoid', 'softrelu', 'softsign', 'tanh'], *, out: _Out | None = None,
     name: str | None = None,
 ) -> list[NDArray]: ...
 def _contrib_quantized_batch_norm(
@@ -545,14 +639,35 @@ def _contrib_quantized_concat(
     *data: NDArray | Sequence[NDArray], num_args: Whole = ..., dim: Whole | None = 1, out: _Out | None = None,
     name: str | None = None,
 ) -> list[NDArray]: ...
+@overload
 def _contrib_quantized_conv(
     data: NDArray, weight: NDArray, bias: NDArray | None = None, min_data: NDArray | None = None,
     max_data: NDArray | None = None, min_weight: NDArray | None = None, max_weight: NDArray | None = None,
-    min_bias: NDArray | None = None, max_bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ...,
-    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
+    min_bias: NDArray | None = None, max_bias: NDArray | None = None, *, kernel: Sides, stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole, num_group: Whole | None = 1,
     workspace: Whole | None = 1024, no_bias: Flag | None = False,
-    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
-    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, out: _Out | None = None,
+    name: str | None = None,
+) -> list[NDArray]: ...
+@overload
+def _contrib_quantized_conv(
+    data: NDArray, weight: NDArray, bias: NDArray | None, min_data: NDArray | None, max_data: NDArray | None,
+    min_weight: NDArray | None, max_weight: NDArray | None, min_bias: NDArray | None, max_bias: NDArray | None,
+    kernel: Sides, stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), *, num_filter: Whole,
+    num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, out: _Out | None = None,
+    name: str | None = None,
+) -> list[NDArray]: ...
+@overload
+def _contrib_quantized_conv(
+    data: NDArray, weight: NDArray, bias: NDArray | None, min_data: NDArray | None, max_data: NDArray | None,
+    min_weight: NDArray | None, max_weight: NDArray | None, min_bias: NDArray | None, max_bias: NDArray | None,
+    kernel: Sides, stride: Sides | None, dilate: Sides | None, pad: Sides | None, num_filter: Whole,
+    num_group: Whole | None = 1, workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> list[NDArray]: ...
 def _contrib_quantized_elemwise_add(
@@ -573,35 +688,49 @@ def _contrib_quantized_embedding(
 def _contrib_quantized_flatten(
     data: NDArray, min_data: NDArray, max_data: NDArray, *, out: _Out | None = None, name: str | None = None,
 ) -> list[NDArray]: ...
+@overload
 def _contrib_quantized_fully_connected(
     data: NDArray, weight: NDArray, bias: NDArray | None = None, min_data: NDArray | None = None,
     max_data: NDArray | None = None, min_weight: NDArray | None = None, max_weight: NDArray | None = None,
-    min_bias: NDArray | None = None, max_bias: NDArray | None = None, num_hidden: Whole = ...,
-    no_bias: Flag | None = False, flatten: Flag | None = True, *, out: _Out | None = None, name: str | None = None,
+    min_bias: NDArray | None = None, max_bias: NDArray | None = None, *, num_hidden: Whole,
+    no_bias: Flag | None = False, flatten: Flag | None = True, out: _Out | None = None, name: str | None = None,
+) -> list[NDArray]: ...
+@overload
+def _contrib_quantized_fully_connected(
+    data: NDArray, weight: NDArray, bias: NDArray | None, min_data: NDArray | None, max_data: NDArray | None,
+    min_weight: NDArray | None, max_weight: NDArray | None, min_bias: NDArray | None, max_bias: NDArray | None,
+    num_hidden: Whole, no_bias: Flag | None = False, flatten: Flag | None = True, *, out: _Out | None = None,
+    name: str | None = None,
 ) -> list[NDArray]: ...
 def _contrib_quantized_pooling(
     data: NDArray, min_data: NDArray, max_data: NDArray, kernel: Sides | None = (),
-    pool_type: Literal['avg', 'lp', 'max', 'sum'] | str | None = 'max', global_pool: Flag | None = False,
-    cudnn_off: Flag | None = False, pooling_convention: Literal['full', 'same', 'valid'] | str | None = 'valid',
+    pool_type: Literal['avg', 'lp', 'max', 'sum'] | None = 'max', global_pool: Flag | None = False,
+    cudnn_off: Flag | None = False, pooling_convention: Literal['full', 'same', 'valid'] | None = 'valid',
     stride: Sides | None = (), pad: Sides | None = (), p_value: Whole | None = None,
     count_include_pad: Flag | None = None,
-    layout: Literal['None', 'NCDHW', 'NCHW', 'NCW', 'NDHWC', 'NHWC', 'NWC'] | str | None = 'None', *,
-    out: _Out | None = None, name: str | None = None,
+    layout: Literal['None', 'NCDHW', 'NCHW', 'NCW', 'NDHWC', 'NHWC', 'NWC'] | None = ..., *, out: _Out | None = None,
+    name: str | None = None,
 ) -> list[NDArray]: ...
 def _contrib_requantize(
-    data: NDArray, min_range: NDArray, max_range: NDArray,
-    out_type: Literal['auto', 'int8', 'uint8'] | str | None = 'int8', min_calib_range: Number | None = None,
-    max_calib_range: Number | None = None, *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, min_range: NDArray, max_range: NDArray, out_type: Literal['auto', 'int8', 'uint8'] | None = 'int8',
+    min_calib_range: Number | None = None, max_calib_range: Number | None = None, *, out: _Out | None = None,
+    name: str | None = None,
 ) -> list[NDArray]: ...
 def _copy(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _copyto(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _crop_assign(
-    lhs: NDArray, rhs: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
+    lhs: NDArray, rhs: NDArray, begin: Ends, end: Ends, step: Ends | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+@overload
 def _crop_assign_scalar(
-    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', scalar: Number | None = 0.0, *,
+    data: NDArray, scalar: Number | None = 0.0, *, begin: Ends, end: Ends, step: Ends | None = ...,
     out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def _crop_assign_scalar(
+    data: NDArray, scalar: Number | None, begin: Ends, end: Ends, step: Ends | None = ..., *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def _cvcopyMakeBorder(
     src: NDArray, top: Whole, bot: Whole, left: Whole, right: Whole, type: Whole | None = 0, value: Number | None = 0.0,
@@ -640,9 +769,15 @@ def _eye(
     N: Whole, M: Whole | None = 0, k: Whole | None = 0, ctx: Context | str | None = '', dtype: Kind | None = 'float32',
     *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+@overload
 def _full(
-    value: Number, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'float32', *,
+    shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'float32', *, value: Number,
     out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def _full(
+    shape: Sides | None, ctx: Context | str | None, dtype: Kind | None, value: Number, *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def _grad_add(lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _grad_add_weight(
@@ -744,7 +879,7 @@ def _linalg_trsm(
     alpha: Number | None = 1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _linspace(
-    start: Number, num: Whole, stop: Number, endpoint: Flag | None = True, ctx: Context | str | None = '',
+    start: Number, stop: Number, num: Whole, endpoint: Flag | None = True, ctx: Context | str | None = '',
     dtype: Kind | None = 'float32', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _logical_and(lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -782,10 +917,17 @@ def _mod_scalar(
     data: NDArray, scalar: Number | None = 1.0, is_int: Flag | None = True, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+@overload
 def _mp_adamw_update(
     weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, rescale_grad: NDArray, lr: Number,
-    eta: Number, beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-08,
-    wd: Number | None = 0.0, clip_gradient: Number | None = -1.0, *, out: _Out | None = None, name: str | None = None,
+    beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, wd: Number | None = 0.0,
+    *, eta: Number, clip_gradient: Number | None = -1.0, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def _mp_adamw_update(
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, rescale_grad: NDArray, lr: Number,
+    beta1: Number | None, beta2: Number | None, epsilon: Number | None, wd: Number | None, eta: Number,
+    clip_gradient: Number | None = -1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _mul(lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _mul_scalar(
@@ -793,26 +935,24 @@ def _mul_scalar(
     name: str | None = None,
 ) -> NDArray: ...
 def _multi_adamw_update(
-    *data: NDArray | Sequence[NDArray], lrs: Numbers = ..., wds: Numbers = ..., etas: Numbers = ...,
-    beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-08,
-    clip_gradient: Number | None = -1.0, num_weights: Whole | None = 1, out: _Out | None = None,
-    name: str | None = None,
+    *data: NDArray | Sequence[NDArray], lrs: Numbers, wds: Numbers, etas: Numbers, beta1: Number | None = 0.9,
+    beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, clip_gradient: Number | None = -1.0,
+    num_weights: Whole | None = 1, out: _Out | None = None, name: str | None = None,
 ) -> Any: ...
 def _multi_lamb_update(
-    *data: NDArray | Sequence[NDArray], learning_rates: Numbers = ..., wds: Numbers = ..., step_count: Sides = ...,
+    *data: NDArray | Sequence[NDArray], learning_rates: Numbers, wds: Numbers, step_count: Sides,
     beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-06,
     rescale_grad: Number | None = 1.0, lower_bound: Number | None = -1.0, upper_bound: Number | None = -1.0,
     clip_gradient: Number | None = -1.0, bias_correction: Flag | None = True, num_tensors: Whole | None = 1,
     out: _Out | None = None, name: str | None = None,
 ) -> Any: ...
 def _multi_mp_adamw_update(
-    *data: NDArray | Sequence[NDArray], lrs: Numbers = ..., wds: Numbers = ..., etas: Numbers = ...,
-    beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-08,
-    clip_gradient: Number | None = -1.0, num_weights: Whole | None = 1, out: _Out | None = None,
-    name: str | None = None,
+    *data: NDArray | Sequence[NDArray], lrs: Numbers, wds: Numbers, etas: Numbers, beta1: Number | None = 0.9,
+    beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, clip_gradient: Number | None = -1.0,
+    num_weights: Whole | None = 1, out: _Out | None = None, name: str | None = None,
 ) -> Any: ...
 def _multi_mp_lamb_update(
-    *data: NDArray | Sequence[NDArray], learning_rates: Numbers = ..., wds: Numbers = ..., step_count: Sides = ...,
+    *data: NDArray | Sequence[NDArray], learning_rates: Numbers, wds: Numbers, step_count: Sides,
     beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-06,
     rescale_grad: Number | None = 1.0, lower_bound: Number | None = -1.0, upper_bound: Number | None = -1.0,
     clip_gradient: Number | None = -1.0, bias_correction: Flag | None = True, num_tensors: Whole | None = 1,
@@ -849,15 +989,15 @@ def _power_scalar(
     name: str | None = None,
 ) -> NDArray: ...
 def _random_exponential(
-    lam: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'None',
-    *, out: _Out | None = None, name: str | None = None,
+    lam: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = ..., *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _random_exponential_like(
     data: NDArray, lam: Number | None = 1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _random_gamma(
     alpha: Number | None = 1.0, beta: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, out: _Out | None = None, name: str | None = None,
+    dtype: Kind | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _random_gamma_like(
     data: NDArray, alpha: Number | None = 1.0, beta: Number | None = 1.0, *, out: _Out | None = None,
@@ -865,7 +1005,7 @@ def _random_gamma_like(
 ) -> NDArray: ...
 def _random_generalized_negative_binomial(
     mu: Number | None = 1.0, alpha: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, out: _Out | None = None, name: str | None = None,
+    dtype: Kind | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _random_generalized_negative_binomial_like(
     data: NDArray, mu: Number | None = 1.0, alpha: Number | None = 1.0, *, out: _Out | None = None,
@@ -873,14 +1013,14 @@ def _random_generalized_negative_binomial_like(
 ) -> NDArray: ...
 def _random_negative_binomial(
     k: Whole | None = 1, p: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, out: _Out | None = None, name: str | None = None,
+    dtype: Kind | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _random_negative_binomial_like(
     data: NDArray, k: Whole | None = 1, p: Number | None = 1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _random_normal(
     loc: Number | None = 0.0, scale: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, out: _Out | None = None, name: str | None = None,
+    dtype: Kind | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _random_normal_like(
     data: NDArray, loc: Number | None = 0.0, scale: Number | None = 1.0, *, out: _Out | None = None,
@@ -916,19 +1056,19 @@ def _random_pdf_uniform(
     name: str | None = None,
 ) -> NDArray: ...
 def _random_poisson(
-    lam: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'None',
-    *, out: _Out | None = None, name: str | None = None,
+    lam: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = ..., *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _random_poisson_like(
     data: NDArray, lam: Number | None = 1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _random_randint(
-    low: Whole, high: Whole, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'None', *,
+    low: Whole, high: Whole, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = ..., *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _random_uniform(
     low: Number | None = 0.0, high: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, out: _Out | None = None, name: str | None = None,
+    dtype: Kind | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _random_uniform_like(
     data: NDArray, low: Number | None = 0.0, high: Number | None = 1.0, *, out: _Out | None = None,
@@ -958,15 +1098,15 @@ def _rpower_scalar(
     name: str | None = None,
 ) -> NDArray: ...
 def _sample_exponential(
-    lam: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    lam: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _sample_gamma(
-    alpha: NDArray, beta: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    alpha: NDArray, beta: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _sample_generalized_negative_binomial(
-    mu: NDArray, alpha: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    mu: NDArray, alpha: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _sample_multinomial(
@@ -974,19 +1114,19 @@ def _sample_multinomial(
     out: _Out | None = None, name: str | None = None,
 ) -> Any: ...
 def _sample_negative_binomial(
-    k: NDArray, p: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    k: NDArray, p: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _sample_normal(
-    mu: NDArray, sigma: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    mu: NDArray, sigma: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _sample_poisson(
-    lam: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    lam: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _sample_uniform(
-    low: NDArray, high: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    low: NDArray, high: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _sample_unique_zipfian(
@@ -1009,12 +1149,18 @@ def _scatter_set_nd(
 def _set_value(src: float, out: NDArray) -> NDArray: ...
 def _shuffle(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _slice_assign(
-    lhs: NDArray, rhs: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
+    lhs: NDArray, rhs: NDArray, begin: Ends, end: Ends, step: Ends | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+@overload
 def _slice_assign_scalar(
-    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', scalar: Number | None = 0.0, *,
+    data: NDArray, scalar: Number | None = 0.0, *, begin: Ends, end: Ends, step: Ends | None = ...,
     out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def _slice_assign_scalar(
+    data: NDArray, scalar: Number | None, begin: Ends, end: Ends, step: Ends | None = ..., *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def _sparse_ElementWiseSum(
     *data: NDArray | Sequence[NDArray], num_args: Whole = ..., out: _Out | None = None, name: str | None = None,
@@ -1023,8 +1169,14 @@ def _sparse_Embedding(
     data: NDArray, weight: NDArray, input_dim: Whole, output_dim: Whole, dtype: Kind | None = 'float32',
     sparse_grad: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+@overload
 def _sparse_FullyConnected(
-    data: NDArray, weight: NDArray, bias: NDArray | None = None, num_hidden: Whole = ..., no_bias: Flag | None = False,
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, *, num_hidden: Whole, no_bias: Flag | None = False,
+    flatten: Flag | None = True, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def _sparse_FullyConnected(
+    data: NDArray, weight: NDArray, bias: NDArray | None, num_hidden: Whole, no_bias: Flag | None = False,
     flatten: Flag | None = True, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _sparse_LinearRegressionOutput(
@@ -1076,8 +1228,7 @@ def _sparse_broadcast_sub(
     lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _sparse_cast_storage(
-    data: NDArray, stype: Literal['default', 'row_sparse', 'csr'] | str, *, out: _Out | None = None,
-    name: str | None = None,
+    data: NDArray, stype: Literal['default', 'row_sparse', 'csr'], *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _sparse_cbrt(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _sparse_ceil(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -1093,7 +1244,7 @@ def _sparse_cosh(data: NDArray, *, out: _Out | None = None, name: str | None = N
 def _sparse_degrees(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _sparse_dot(
     lhs: NDArray, rhs: NDArray, transpose_a: Flag | None = False, transpose_b: Flag | None = False,
-    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | str | None = None, *, out: _Out | None = None,
+    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def _sparse_elemwise_add(
@@ -1131,7 +1282,7 @@ def _sparse_mean(
 def _sparse_negative(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _sparse_norm(
     data: NDArray, ord: Whole | None = 2, axis: Sides | None = None,
-    out_dtype: Literal['float16', 'float32', 'float64', 'int32', 'int64', 'int8'] | str | None = None,
+    out_dtype: Literal['float16', 'float32', 'float64', 'int32', 'int64', 'int8'] | None = None,
     keepdims: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _sparse_radians(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -1155,8 +1306,7 @@ def _sparse_sign(data: NDArray, *, out: _Out | None = None, name: str | None = N
 def _sparse_sin(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _sparse_sinh(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _sparse_slice(
-    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
-    name: str | None = None,
+    data: NDArray, begin: Ends, end: Ends, step: Ends | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _sparse_sqrt(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _sparse_square(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...

@@ -36,7 +36,7 @@ class ArrayMethods:
         self, axis: Sides | None = (), size: Sides | None = (), *, out: _Out | None = None, name: str | None = None,
     ) -> NDArray: ...
     def broadcast_like(
-        self, rhs: NDArray, lhs_axes: Sides | None = None, rhs_axes: Sides | None = None, *, out: _Out | None = None,
+        self, other: NDArray, lhs_axes: Sides | None = None, rhs_axes: Sides | None = None, *, out: _Out | None = None,
         name: str | None = None,
     ) -> NDArray: ...
     def cbrt(self, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -89,7 +89,7 @@ class ArrayMethods:
     ) -> NDArray: ...
     def norm(
         self, ord: Whole | None = 2, axis: Sides | None = None,
-        out_dtype: Literal['float16', 'float32', 'float64', 'int32', 'int64', 'int8'] | str | None = None,
+        out_dtype: Literal['float16', 'float32', 'float64', 'int32', 'int64', 'int8'] | None = None,
         keepdims: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
     ) -> NDArray: ...
     def one_hot(
@@ -98,12 +98,12 @@ class ArrayMethods:
     ) -> NDArray: ...
     def ones_like(self, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
     def pad(
-        self, mode: Literal['constant', 'edge', 'reflect'] | str, pad_width: Sides, constant_value: Number | None = 0.0,
-        *, out: _Out | None = None, name: str | None = None,
+        self, mode: Literal['constant', 'edge', 'reflect'], pad_width: Sides, constant_value: Number | None = 0.0, *,
+        out: _Out | None = None, name: str | None = None,
     ) -> NDArray: ...
     def pick(
         self, index: NDArray, axis: Whole | None = -1, keepdims: Flag | None = False,
-        mode: Literal['clip', 'wrap'] | str | None = 'clip', *, out: _Out | None = None, name: str | None = None,
+        mode: Literal['clip', 'wrap'] | None = 'clip', *, out: _Out | None = None, name: str | None = None,
     ) -> NDArray: ...
     def prod(
         self, axis: Sides | None = None, keepdims: Flag | None = False, exclude: Flag | None = False, *,
@@ -131,7 +131,7 @@ class ArrayMethods:
     def sinh(self, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
     def size_array(self, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
     def slice(
-        self, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None, name: str | None = None,
+        self, begin: Ends, end: Ends, step: Ends | None = ..., *, out: _Out | None = None, name: str | None = None,
     ) -> NDArray: ...
     def slice_axis(
         self, axis: Whole, begin: Whole, end: Whole | None, *, out: _Out | None = None, name: str | None = None,
@@ -170,7 +170,7 @@ class ArrayMethods:
         self, dim1: Whole | None = 0, dim2: Whole | None = 0, *, out: _Out | None = None, name: str | None = None,
     ) -> NDArray: ...
     def take(
-        self, indices: NDArray, axis: Whole | None = 0, mode: Literal['clip', 'raise', 'wrap'] | str | None = 'clip', *,
+        self, indices: NDArray, axis: Whole | None = 0, mode: Literal['clip', 'raise', 'wrap'] | None = 'clip', *,
         out: _Out | None = None, name: str | None = None,
     ) -> NDArray: ...
     def tan(self, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -178,7 +178,7 @@ class ArrayMethods:
     def tile(self, reps: Sides, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
     def topk(
         self, axis: Whole | None = -1, k: Whole | None = 1,
-        ret_typ: Literal['both', 'indices', 'mask', 'value'] | str | None = 'indices', is_ascend: Flag | None = False,
+        ret_typ: Literal['both', 'indices', 'mask', 'value'] | None = 'indices', is_ascend: Flag | None = False,
         dtype: Kind | None = 'float32', *, out: _Out | None = None, name: str | None = None,
     ) -> Any: ...
     def transpose(self, axes: Sides | None = (), *, out: _Out | None = None, name: str | None = None) -> NDArray: ...

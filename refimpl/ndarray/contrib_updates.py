@@ -30,7 +30,8 @@ def _interleaved(*lists: Arrays) -> list[NDArray]:
 
 def adamw_update(
     weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, rescale_grad: NDArray | float, lr: float, eta: float,
-    out: NDArray | None = None, name: str | None = None, **parameters: float,
+    beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, wd: float = 0, clip_gradient: float = -1,
+    out: NDArray | None = None, name: str | None = None,
 ) -> NDArray:
     """AdamW.
 
@@ -42,27 +43,38 @@ def adamw_update(
         rescale_grad: what gradients are multiplied by: a number, or an array that holds one.
         lr: the learning rate.
         eta: the factor on the whole step, weight decay included.
+        beta1: the share of ``mean`` that stays.
+        beta2: the share of ``var`` that stays.
+        epsilon: what the divisor is larger by.
+        wd: the weight decay.
+        clip_gradient: the bound of gradients, none where it is negative.
         out: the array that receives the new weight.
         name: taken as by every operator, and not used.
-        **parameters: beta1, beta2, epsilon, wd and clip_gradient of ``_adamw_update``.
     """
     del name
     inputs = weight, grad, mean, var, _scale(weight, rescale_grad)
-    return call("_adamw_update", *inputs, out=out, lr=lr, eta=eta, **parameters)
+    return call(
+        "_adamw_update", *inputs, out=out, lr=lr, eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon,
+        wd=wd, clip_gradient=clip_gradient,
+    )
 
 
 def mp_adamw_update(
     weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, rescale_grad: NDArray | float,
-    lr: float, eta: float, out: NDArray | None = None, name: str | None = None, **parameters: float,
+    lr: float, eta: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, wd: float = 0,
+    clip_gradient: float = -1, out: NDArray | None = None, name: str | None = None,
 ) -> NDArray:
     """AdamW on ``weight32``, the float32 master copy of ``weight``.
 
-    ``grad``, ``mean``, ``var``, ``rescale_grad``, ``lr``, ``eta``, ``out``, ``name`` and ``parameters`` are those of
-    :func:`adamw_update`.
+    ``grad``, ``mean``, ``var``, ``rescale_grad``, ``lr``, ``eta``, ``beta1``, ``beta2``, ``epsilon``, ``wd``,
+    ``clip_gradient``, ``out`` and ``name`` are those of :func:`adamw_update`.
     """
     del name
     inputs = weight, grad, mean, var, weight32, _scale(weight, rescale_grad)
-    return call("_mp_adamw_update", *inputs, out=out, lr=lr, eta=eta, **parameters)
+    return call(
+        "_mp_adamw_update", *inputs, out=out, lr=lr, eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon,
+        wd=wd, clip_gradient=clip_gradient,
+    )
 
 
 def multi_adamw_update(

@@ -12,13 +12,13 @@ from ..kernels.foundation import as_buffer
 from .ndarray import NDArray, _unpickled
 
 
-def from_dlpack(capsule: Any) -> NDArray:
+def from_dlpack(dlpack: Any) -> NDArray:
     """A copy of what a DLPack capsule, or any object with ``__dlpack__``, holds (CPU only).
 
     Raises:
         TypeError: it is neither, or its element type or layout is not one of ours.
     """
-    held = capsule if hasattr(capsule, "__dlpack__") else _Capsule(capsule)
+    held = dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack)
     try:
         values = np.from_dlpack(held)
     except (TypeError, ValueError, BufferError, RuntimeError) as error:

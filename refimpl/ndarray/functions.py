@@ -63,7 +63,7 @@ subtract = _function("subtract", _reversible("sub", "minus", operator.sub))
 multiply = _function("multiply", _symmetric("mul", operator.mul))
 divide = _function("divide", _reversible("div", "div", operator.truediv))
 modulo = _function("modulo", _reversible("mod", "mod", operator.mod))
-power = _function("power", _reversible("power", "power", operator.pow))
+_power = _function("power", _reversible("power", "power", operator.pow))
 maximum = _function("maximum", _symmetric("maximum", max))
 minimum = _function("minimum", _symmetric("minimum", min))
 equal = _function("equal", _mirrored("equal", "equal", operator.eq))
@@ -76,6 +76,18 @@ logical_and = _function("logical_and", _mirrored("logical_and", "logical_and", l
 logical_or = _function("logical_or", _mirrored("logical_or", "logical_or", lambda a, b: bool(a) or bool(b)))
 logical_xor = _function("logical_xor", _mirrored("logical_xor", "logical_xor", lambda a, b: bool(a) != bool(b)))
 true_divide = divide
+
+
+def power(base: Any, exp: Any) -> Any:
+    """``base`` to the power of ``exp``: two arrays, element by element after broadcasting, or an array and a number.
+
+    Two numbers give a number.
+
+    Raises:
+        TypeError: an operand is neither.
+    """
+    return _power(base, exp)
+
 
 __all__ = [
     "add", "divide", "equal", "greater", "greater_equal", "lesser", "lesser_equal", "logical_and",

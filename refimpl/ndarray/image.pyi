@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 
-from ..op_registry.argument_types import Number, Numbers, Whole
+from ..op_registry.argument_types import Numbers, Whole
 from .ndarray import NDArray
 
 _Out = NDArray | Sequence[NDArray]

@@ -18,6 +18,7 @@ from ..op_registry.signatures import parsed
 from . import classes, convert, dense, indexing, operators, rearranging, sparse_tape, tape, views
 
 if TYPE_CHECKING:
+    from ..op_registry.argument_types import Number, Sides
     from ._methods import ArrayMethods  # the methods that ``methods.install`` sets, in a generated stub
 else:
     ArrayMethods = object
@@ -219,7 +220,7 @@ class NDArray(ArrayMethods):
         """
         indexing.set_item(self, key, value)
 
-    def reshape(self, *shape: Any, **kwargs: Any) -> NDArray:
+    def reshape(self, *shape: Sides, **kwargs: Any) -> NDArray:
         """Read the same memory with another shape; the codes 0, -1, -2, -3, -4 are those of ``nd.reshape``.
 
         Raises:
@@ -242,7 +243,7 @@ class NDArray(ArrayMethods):
         except MXNetError as error:
             if error.clause != "Reshape/size":
                 raise
-            larger = prod(side for side in shape if side > 0) > self.size
+            larger = prod(side for side in p.shape if side > 0) > self.size
             raise refusal(
                 "NDArray/reshape-size",
                 f"Cannot reshape array of size {self.size} into shape {shape}",
@@ -364,54 +365,54 @@ class NDArray(ArrayMethods):
             "_slice_assign_scalar", self, scalar=value, begin=begin, end=end, step=step, out=self
         )
 
-    def __add__(self, other: Any) -> NDArray:
+    def __add__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "broadcast_add", "_plus_scalar")
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> NDArray:
+    def __sub__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "broadcast_sub", "_minus_scalar")
 
-    def __rsub__(self, other: Any) -> NDArray:
+    def __rsub__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "", "_rminus_scalar")
 
-    def __mul__(self, other: Any) -> NDArray:
+    def __mul__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "broadcast_mul", "_mul_scalar")
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> NDArray:
+    def __truediv__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "broadcast_div", "_div_scalar")
 
-    def __rtruediv__(self, other: Any) -> NDArray:
+    def __rtruediv__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "", "_rdiv_scalar")
 
-    def __mod__(self, other: Any) -> NDArray:
+    def __mod__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "broadcast_mod", "_mod_scalar")
 
-    def __rmod__(self, other: Any) -> NDArray:
+    def __rmod__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "", "_rmod_scalar")
 
-    def __pow__(self, other: Any) -> NDArray:
+    def __pow__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "broadcast_power", "_power_scalar")
 
-    def __rpow__(self, other: Any) -> NDArray:
+    def __rpow__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "", "_rpower_scalar")
 
     @decides("NDArray/in-place")
-    def __iadd__(self, other: Any) -> NDArray:
+    def __iadd__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "broadcast_add", "_plus_scalar", out=self)
 
-    def __isub__(self, other: Any) -> NDArray:
+    def __isub__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "broadcast_sub", "_minus_scalar", out=self)
 
-    def __imul__(self, other: Any) -> NDArray:
+    def __imul__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "broadcast_mul", "_mul_scalar", out=self)
 
-    def __itruediv__(self, other: Any) -> NDArray:
+    def __itruediv__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "broadcast_div", "_div_scalar", out=self)
 
-    def __imod__(self, other: Any) -> NDArray:
+    def __imod__(self, other: NDArray | Number) -> NDArray:
         return operators.binary(self, other, "broadcast_mod", "_mod_scalar", out=self)
 
     def __neg__(self) -> NDArray:

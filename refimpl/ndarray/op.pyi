@@ -3,7 +3,7 @@
 # Written by `python spec/stubs.py` from the registry of operators; do not edit.
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from ..context import Context
 from ..op_registry.argument_types import Ends, Flag, Kind, Number, Numbers, Sides, Whole
@@ -53,8 +53,8 @@ __all__ = [
 ]
 
 def Activation(
-    data: NDArray, act_type: Literal['relu', 'sigmoid', 'softrelu', 'softsign', 'tanh'] | str, *,
-    out: _Out | None = None, name: str | None = None,
+    data: NDArray, act_type: Literal['relu', 'sigmoid', 'softrelu', 'softsign', 'tanh'], *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def BatchNorm(
     data: NDArray, gamma: NDArray, beta: NDArray, moving_mean: NDArray, moving_var: NDArray,
@@ -76,28 +76,64 @@ def BlockGrad(data: NDArray, *, out: _Out | None = None, name: str | None = None
 def CTCLoss(
     data: NDArray, label: NDArray, data_lengths: NDArray | None = None, label_lengths: NDArray | None = None,
     use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
-    blank_label: Literal['first', 'last'] | str | None = 'first', *, out: _Out | None = None, name: str | None = None,
+    blank_label: Literal['first', 'last'] | None = 'first', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def Cast(data: NDArray, dtype: Kind, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def Concat(
     *data: NDArray | Sequence[NDArray], num_args: Whole = ..., dim: Whole | None = 1, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+@overload
 def Convolution(
-    data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ...,
-    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, *, kernel: Sides, stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole, num_group: Whole | None = 1,
     workspace: Whole | None = 1024, no_bias: Flag | None = False,
-    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
-    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
-def Convolution_v1(
-    data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ...,
-    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), num_group: Whole | None = 1,
+@overload
+def Convolution(
+    data: NDArray, weight: NDArray, bias: NDArray | None, kernel: Sides, stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), *, num_filter: Whole, num_group: Whole | None = 1,
     workspace: Whole | None = 1024, no_bias: Flag | None = False,
-    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None, cudnn_off: Flag | None = False,
-    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *, out: _Out | None = None,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, out: _Out | None = None,
     name: str | None = None,
+) -> NDArray: ...
+@overload
+def Convolution(
+    data: NDArray, weight: NDArray, bias: NDArray | None, kernel: Sides, stride: Sides | None, dilate: Sides | None,
+    pad: Sides | None, num_filter: Whole, num_group: Whole | None = 1, workspace: Whole | None = 1024,
+    no_bias: Flag | None = False, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None,
+    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, *,
+    out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def Convolution_v1(
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, *, kernel: Sides, stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), num_filter: Whole, num_group: Whole | None = 1,
+    workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+@overload
+def Convolution_v1(
+    data: NDArray, weight: NDArray, bias: NDArray | None, kernel: Sides, stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), *, num_filter: Whole, num_group: Whole | None = 1,
+    workspace: Whole | None = 1024, no_bias: Flag | None = False,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+@overload
+def Convolution_v1(
+    data: NDArray, weight: NDArray, bias: NDArray | None, kernel: Sides, stride: Sides | None, dilate: Sides | None,
+    pad: Sides | None, num_filter: Whole, num_group: Whole | None = 1, workspace: Whole | None = 1024,
+    no_bias: Flag | None = False, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None,
+    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def Correlation(
     data1: NDArray, data2: NDArray, kernel_size: Whole | None = 1, max_displacement: Whole | None = 1,
@@ -111,16 +147,35 @@ def Crop(
 def Custom(
     *data: NDArray | Sequence[NDArray], out: _Out | None = None, name: str | None = None, **parameters: Any
 ) -> Any: ...
+@overload
 def Deconvolution(
-    data: NDArray, weight: NDArray, bias: NDArray | None = None, kernel: Sides = ..., num_filter: Whole = ...,
-    stride: Sides | None = (), dilate: Sides | None = (), pad: Sides | None = (), adj: Sides | None = (),
-    target_shape: Sides | None = (), num_group: Whole | None = 1, workspace: Whole | None = 512,
-    no_bias: Flag | None = True, cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | str | None = None,
-    cudnn_off: Flag | None = False, layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | str | None = None, *,
-    out: _Out | None = None, name: str | None = None,
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, *, kernel: Sides, stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), adj: Sides | None = (), target_shape: Sides | None = (),
+    num_filter: Whole, num_group: Whole | None = 1, workspace: Whole | None = 512, no_bias: Flag | None = True,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+@overload
+def Deconvolution(
+    data: NDArray, weight: NDArray, bias: NDArray | None, kernel: Sides, stride: Sides | None = (),
+    dilate: Sides | None = (), pad: Sides | None = (), adj: Sides | None = (), target_shape: Sides | None = (), *,
+    num_filter: Whole, num_group: Whole | None = 1, workspace: Whole | None = 512, no_bias: Flag | None = True,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+@overload
+def Deconvolution(
+    data: NDArray, weight: NDArray, bias: NDArray | None, kernel: Sides, stride: Sides | None, dilate: Sides | None,
+    pad: Sides | None, adj: Sides | None, target_shape: Sides | None, num_filter: Whole, num_group: Whole | None = 1,
+    workspace: Whole | None = 512, no_bias: Flag | None = True,
+    cudnn_tune: Literal['fastest', 'limited_workspace', 'off'] | None = None, cudnn_off: Flag | None = False,
+    layout: Literal['NCW', 'NCHW', 'NCDHW', 'NHWC', 'NDHWC'] | None = None, *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def Dropout(
-    data: NDArray, p: Number | None = 0.5, mode: Literal['training', 'always'] | str | None = 'training',
+    data: NDArray, p: Number | None = 0.5, mode: Literal['training', 'always'] | None = 'training',
     axes: Sides | None = (), cudnn_off: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def ElementWiseSum(
@@ -131,12 +186,18 @@ def Embedding(
     sparse_grad: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def Flatten(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
+@overload
 def FullyConnected(
-    data: NDArray, weight: NDArray, bias: NDArray | None = None, num_hidden: Whole = ..., no_bias: Flag | None = False,
+    data: NDArray, weight: NDArray, bias: NDArray | None = None, *, num_hidden: Whole, no_bias: Flag | None = False,
+    flatten: Flag | None = True, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def FullyConnected(
+    data: NDArray, weight: NDArray, bias: NDArray | None, num_hidden: Whole, no_bias: Flag | None = False,
     flatten: Flag | None = True, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def GridGenerator(
-    data: NDArray, transform_type: Literal['affine', 'warp'] | str, target_shape: Sides | None = (0, 0), *,
+    data: NDArray, transform_type: Literal['affine', 'warp'], target_shape: Sides | None = (0, 0), *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def GroupNorm(
@@ -154,12 +215,18 @@ def InstanceNorm(
 ) -> Any: ...
 def L2Normalization(
     data: NDArray, eps: Number | None = 1.00000001e-10,
-    mode: Literal['channel', 'instance', 'spatial'] | str | None = 'instance', *, out: _Out | None = None,
+    mode: Literal['channel', 'instance', 'spatial'] | None = 'instance', *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+@overload
 def LRN(
-    data: NDArray, nsize: Whole, alpha: Number | None = 9.99999975e-05, beta: Number | None = 0.75,
-    knorm: Number | None = 2.0, *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, alpha: Number | None = 9.99999975e-05, beta: Number | None = 0.75, knorm: Number | None = 2.0, *,
+    nsize: Whole, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def LRN(
+    data: NDArray, alpha: Number | None, beta: Number | None, knorm: Number | None, nsize: Whole, *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def LayerNorm(
     data: NDArray, gamma: NDArray, beta: NDArray, axis: Whole | None = -1, eps: Number | None = 9.99999975e-06,
@@ -167,9 +234,9 @@ def LayerNorm(
 ) -> Any: ...
 def LeakyReLU(
     data: NDArray, gamma: NDArray | None = None,
-    act_type: Literal['elu', 'gelu', 'leaky', 'prelu', 'rrelu', 'selu'] | str | None = 'leaky',
-    slope: Number | None = 0.25, lower_bound: Number | None = 0.125, upper_bound: Number | None = 0.333999991, *,
-    out: _Out | None = None, name: str | None = None,
+    act_type: Literal['elu', 'gelu', 'leaky', 'prelu', 'rrelu', 'selu'] | None = 'leaky', slope: Number | None = 0.25,
+    lower_bound: Number | None = 0.125, upper_bound: Number | None = 0.333999991, *, out: _Out | None = None,
+    name: str | None = None,
 ) -> Any: ...
 def LinearRegressionOutput(
     data: NDArray, label: NDArray, grad_scale: Number | None = 1.0, *, out: _Out | None = None, name: str | None = None,
@@ -182,34 +249,52 @@ def MAERegressionOutput(
 ) -> NDArray: ...
 def MakeLoss(
     data: NDArray, grad_scale: Number | None = 1.0, valid_thresh: Number | None = 0.0,
-    normalization: Literal['null', 'batch', 'valid'] | str | None = 'null', *, out: _Out | None = None,
+    normalization: Literal['null', 'batch', 'valid'] | None = 'null', *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def Pad(
-    data: NDArray, mode: Literal['constant', 'edge', 'reflect'] | str, pad_width: Sides,
-    constant_value: Number | None = 0.0, *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, mode: Literal['constant', 'edge', 'reflect'], pad_width: Sides, constant_value: Number | None = 0.0,
+    *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def Pooling(
-    data: NDArray, kernel: Sides | None = (), pool_type: Literal['avg', 'lp', 'max', 'sum'] | str | None = 'max',
+    data: NDArray, kernel: Sides | None = (), pool_type: Literal['avg', 'lp', 'max', 'sum'] | None = 'max',
     global_pool: Flag | None = False, cudnn_off: Flag | None = False,
-    pooling_convention: Literal['full', 'same', 'valid'] | str | None = 'valid', stride: Sides | None = (),
+    pooling_convention: Literal['full', 'same', 'valid'] | None = 'valid', stride: Sides | None = (),
     pad: Sides | None = (), p_value: Whole | None = None, count_include_pad: Flag | None = None,
-    layout: Literal['None', 'NCDHW', 'NCHW', 'NCW', 'NDHWC', 'NHWC', 'NWC'] | str | None = 'None', *,
-    out: _Out | None = None, name: str | None = None,
+    layout: Literal['None', 'NCDHW', 'NCHW', 'NCW', 'NDHWC', 'NHWC', 'NWC'] | None = ..., *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def Pooling_v1(
-    data: NDArray, kernel: Sides | None = (), pool_type: Literal['avg', 'max', 'sum'] | str | None = 'max',
-    global_pool: Flag | None = False, pooling_convention: Literal['full', 'valid'] | str | None = 'valid',
+    data: NDArray, kernel: Sides | None = (), pool_type: Literal['avg', 'max', 'sum'] | None = 'max',
+    global_pool: Flag | None = False, pooling_convention: Literal['full', 'valid'] | None = 'valid',
     stride: Sides | None = (), pad: Sides | None = (), *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+@overload
 def RNN(
     data: NDArray, parameters: NDArray, state: NDArray, state_cell: NDArray | None = None,
-    sequence_length: NDArray | None = None, state_size: Whole = ..., num_layers: Whole = ...,
-    mode: Literal['gru', 'lstm', 'rnn_relu', 'rnn_tanh'] | str = ..., bidirectional: Flag | None = False,
-    p: Number | None = 0.0, state_outputs: Flag | None = False, projection_size: Whole | None = None,
-    lstm_state_clip_min: Number | None = None, lstm_state_clip_max: Number | None = None,
-    lstm_state_clip_nan: Flag | None = False, use_sequence_length: Flag | None = False, *, out: _Out | None = None,
-    name: str | None = None,
+    sequence_length: NDArray | None = None, *, state_size: Whole, num_layers: Whole, bidirectional: Flag | None = False,
+    mode: Literal['gru', 'lstm', 'rnn_relu', 'rnn_tanh'], p: Number | None = 0.0, state_outputs: Flag | None = False,
+    projection_size: Whole | None = None, lstm_state_clip_min: Number | None = None,
+    lstm_state_clip_max: Number | None = None, lstm_state_clip_nan: Flag | None = False,
+    use_sequence_length: Flag | None = False, out: _Out | None = None, name: str | None = None,
+) -> Any: ...
+@overload
+def RNN(
+    data: NDArray, parameters: NDArray, state: NDArray, state_cell: NDArray | None, sequence_length: NDArray | None,
+    state_size: Whole, num_layers: Whole, bidirectional: Flag | None = False, *,
+    mode: Literal['gru', 'lstm', 'rnn_relu', 'rnn_tanh'], p: Number | None = 0.0, state_outputs: Flag | None = False,
+    projection_size: Whole | None = None, lstm_state_clip_min: Number | None = None,
+    lstm_state_clip_max: Number | None = None, lstm_state_clip_nan: Flag | None = False,
+    use_sequence_length: Flag | None = False, out: _Out | None = None, name: str | None = None,
+) -> Any: ...
+@overload
+def RNN(
+    data: NDArray, parameters: NDArray, state: NDArray, state_cell: NDArray | None, sequence_length: NDArray | None,
+    state_size: Whole, num_layers: Whole, bidirectional: Flag | None,
+    mode: Literal['gru', 'lstm', 'rnn_relu', 'rnn_tanh'], p: Number | None = 0.0, state_outputs: Flag | None = False,
+    projection_size: Whole | None = None, lstm_state_clip_min: Number | None = None,
+    lstm_state_clip_max: Number | None = None, lstm_state_clip_nan: Flag | None = False,
+    use_sequence_length: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
 ) -> Any: ...
 def ROIPooling(
     data: NDArray, rois: NDArray, pooled_size: Sides, spatial_scale: Number, *, out: _Out | None = None,
@@ -242,32 +327,37 @@ def SliceChannel(
 def Softmax(
     data: NDArray, label: NDArray, grad_scale: Number | None = 1.0, ignore_label: Number | None = -1.0,
     multi_output: Flag | None = False, use_ignore: Flag | None = False, preserve_shape: Flag | None = False,
-    normalization: Literal['null', 'batch', 'valid'] | str | None = 'null', out_grad: Flag | None = False,
+    normalization: Literal['null', 'batch', 'valid'] | None = 'null', out_grad: Flag | None = False,
     smooth_alpha: Number | None = 0.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def SoftmaxActivation(
-    data: NDArray, mode: Literal['instance', 'channel'] | str | None = 'instance', *, out: _Out | None = None,
+    data: NDArray, mode: Literal['instance', 'channel'] | None = 'instance', *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def SoftmaxOutput(
     data: NDArray, label: NDArray, grad_scale: Number | None = 1.0, ignore_label: Number | None = -1.0,
     multi_output: Flag | None = False, use_ignore: Flag | None = False, preserve_shape: Flag | None = False,
-    normalization: Literal['null', 'batch', 'valid'] | str | None = 'null', out_grad: Flag | None = False,
+    normalization: Literal['null', 'batch', 'valid'] | None = 'null', out_grad: Flag | None = False,
     smooth_alpha: Number | None = 0.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+@overload
 def SpatialTransformer(
-    data: NDArray, loc: NDArray, transform_type: Literal['affine'] | str, sampler_type: Literal['bilinear'] | str,
-    target_shape: Sides | None = (0, 0), cudnn_off: Flag | None = None, *, out: _Out | None = None,
+    data: NDArray, loc: NDArray, target_shape: Sides | None = (0, 0), *, transform_type: Literal['affine'],
+    sampler_type: Literal['bilinear'], cudnn_off: Flag | None = None, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+@overload
+def SpatialTransformer(
+    data: NDArray, loc: NDArray, target_shape: Sides | None, transform_type: Literal['affine'],
+    sampler_type: Literal['bilinear'], cudnn_off: Flag | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def SwapAxis(
     data: NDArray, dim1: Whole | None = 0, dim2: Whole | None = 0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def UpSampling(
-    *data: NDArray | Sequence[NDArray], scale: Whole = ..., sample_type: Literal['bilinear', 'nearest'] | str = ...,
-    num_args: Whole = ..., num_filter: Whole | None = 0,
-    multi_input_mode: Literal['concat', 'sum'] | str | None = 'concat', workspace: Whole | None = 512,
-    out: _Out | None = None, name: str | None = None,
+    *data: NDArray | Sequence[NDArray], scale: Whole, sample_type: Literal['bilinear', 'nearest'],
+    num_args: Whole = ..., num_filter: Whole | None = 0, multi_input_mode: Literal['concat', 'sum'] | None = 'concat',
+    workspace: Whole | None = 512, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def abs(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def adam_update(
@@ -308,7 +398,7 @@ def argsort(
 ) -> NDArray: ...
 def batch_dot(
     lhs: NDArray, rhs: NDArray, transpose_a: Flag | None = False, transpose_b: Flag | None = False,
-    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | str | None = None, *, out: _Out | None = None,
+    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def batch_take(a: NDArray, indices: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -359,14 +449,13 @@ def broadcast_to(
 ) -> NDArray: ...
 def cast(data: NDArray, dtype: Kind, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def cast_storage(
-    data: NDArray, stype: Literal['default', 'row_sparse', 'csr'] | str, *, out: _Out | None = None,
-    name: str | None = None,
+    data: NDArray, stype: Literal['default', 'row_sparse', 'csr'], *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def cbrt(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def ceil(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def choose_element_0index(
     data: NDArray, index: NDArray, axis: Whole | None = -1, keepdims: Flag | None = False,
-    mode: Literal['clip', 'wrap'] | str | None = 'clip', *, out: _Out | None = None, name: str | None = None,
+    mode: Literal['clip', 'wrap'] | None = 'clip', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def clip(
     data: NDArray, a_min: Number, a_max: Number, *, out: _Out | None = None, name: str | None = None,
@@ -382,13 +471,12 @@ def concat(
 def cos(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def cosh(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def crop(
-    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
-    name: str | None = None,
+    data: NDArray, begin: Ends, end: Ends, step: Ends | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def ctc_loss(
     data: NDArray, label: NDArray, data_lengths: NDArray | None = None, label_lengths: NDArray | None = None,
     use_data_lengths: Flag | None = False, use_label_lengths: Flag | None = False,
-    blank_label: Literal['first', 'last'] | str | None = 'first', *, out: _Out | None = None, name: str | None = None,
+    blank_label: Literal['first', 'last'] | None = 'first', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def cumsum(
     a: NDArray, axis: Whole | None = None, dtype: Kind | None = None, *, out: _Out | None = None,
@@ -404,7 +492,7 @@ def diag(
 ) -> NDArray: ...
 def dot(
     lhs: NDArray, rhs: NDArray, transpose_a: Flag | None = False, transpose_b: Flag | None = False,
-    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | str | None = None, *, out: _Out | None = None,
+    forward_stype: Literal['None', 'default', 'csr', 'row_sparse'] | None = None, *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def elemwise_add(lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -423,11 +511,18 @@ def fix(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> N
 def flatten(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def flip(data: NDArray, axis: Sides, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def floor(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
+@overload
 def ftml_update(
-    weight: NDArray, grad: NDArray, d: NDArray, v: NDArray, z: NDArray, lr: Number, t: Whole,
-    beta1: Number | None = 0.6, beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, wd: Number | None = 0.0,
-    rescale_grad: Number | None = 1.0, clip_grad: Number | None = -1.0, *, out: _Out | None = None,
+    weight: NDArray, grad: NDArray, d: NDArray, v: NDArray, z: NDArray, lr: Number, beta1: Number | None = 0.6,
+    beta2: Number | None = 0.999, epsilon: Number | None = 1e-08, *, t: Whole, wd: Number | None = 0.0,
+    rescale_grad: Number | None = 1.0, clip_grad: Number | None = -1.0, out: _Out | None = None,
     name: str | None = None,
+) -> NDArray: ...
+@overload
+def ftml_update(
+    weight: NDArray, grad: NDArray, d: NDArray, v: NDArray, z: NDArray, lr: Number, beta1: Number | None,
+    beta2: Number | None, epsilon: Number | None, t: Whole, wd: Number | None = 0.0, rescale_grad: Number | None = 1.0,
+    clip_grad: Number | None = -1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def ftrl_update(
     weight: NDArray, grad: NDArray, z: NDArray, n: NDArray, lr: Number, lamda1: Number | None = 0.01,
@@ -449,11 +544,25 @@ def im2col(
 def khatri_rao(
     *data: NDArray | Sequence[NDArray], num_args: Whole = ..., out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+@overload
 def lamb_update_phase1(
-    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, t: Whole, wd: Number, beta1: Number | None = 0.9,
-    beta2: Number | None = 0.999, epsilon: Number | None = 1e-06, bias_correction: Flag | None = True,
-    rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, *, out: _Out | None = None,
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, beta1: Number | None = 0.9,
+    beta2: Number | None = 0.999, epsilon: Number | None = 1e-06, *, t: Whole, bias_correction: Flag | None = True,
+    wd: Number, rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, out: _Out | None = None,
     name: str | None = None,
+) -> NDArray: ...
+@overload
+def lamb_update_phase1(
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, beta1: Number | None, beta2: Number | None,
+    epsilon: Number | None, t: Whole, bias_correction: Flag | None = True, *, wd: Number,
+    rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+@overload
+def lamb_update_phase1(
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, beta1: Number | None, beta2: Number | None,
+    epsilon: Number | None, t: Whole, bias_correction: Flag | None, wd: Number, rescale_grad: Number | None = 1.0,
+    clip_gradient: Number | None = -1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def lamb_update_phase2(
     weight: NDArray, g: NDArray, r1: NDArray, r2: NDArray, lr: Number, lower_bound: Number | None = -1.0,
@@ -539,11 +648,26 @@ def moments(
     data: NDArray, axes: Sides | None = None, keepdims: Flag | None = False, *, out: _Out | None = None,
     name: str | None = None,
 ) -> list[NDArray]: ...
+@overload
 def mp_lamb_update_phase1(
-    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, t: Whole, wd: Number,
-    beta1: Number | None = 0.9, beta2: Number | None = 0.999, epsilon: Number | None = 1e-06,
-    bias_correction: Flag | None = True, rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, *,
-    out: _Out | None = None, name: str | None = None,
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, beta1: Number | None = 0.9,
+    beta2: Number | None = 0.999, epsilon: Number | None = 1e-06, *, t: Whole, bias_correction: Flag | None = True,
+    wd: Number, rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+@overload
+def mp_lamb_update_phase1(
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, beta1: Number | None,
+    beta2: Number | None, epsilon: Number | None, t: Whole, bias_correction: Flag | None = True, *, wd: Number,
+    rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+@overload
+def mp_lamb_update_phase1(
+    weight: NDArray, grad: NDArray, mean: NDArray, var: NDArray, weight32: NDArray, beta1: Number | None,
+    beta2: Number | None, epsilon: Number | None, t: Whole, bias_correction: Flag | None, wd: Number,
+    rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, *, out: _Out | None = None,
+    name: str | None = None,
 ) -> NDArray: ...
 def mp_lamb_update_phase2(
     weight: NDArray, g: NDArray, r1: NDArray, r2: NDArray, weight32: NDArray, lr: Number,
@@ -574,22 +698,22 @@ def multi_lars(
     rescale_grad: Number | None = 1.0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def multi_mp_sgd_mom_update(
-    *data: NDArray | Sequence[NDArray], lrs: Numbers = ..., wds: Numbers = ..., momentum: Number | None = 0.0,
+    *data: NDArray | Sequence[NDArray], lrs: Numbers, wds: Numbers, momentum: Number | None = 0.0,
     rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, num_weights: Whole | None = 1,
     out: _Out | None = None, name: str | None = None,
 ) -> Any: ...
 def multi_mp_sgd_update(
-    *data: NDArray | Sequence[NDArray], lrs: Numbers = ..., wds: Numbers = ..., rescale_grad: Number | None = 1.0,
+    *data: NDArray | Sequence[NDArray], lrs: Numbers, wds: Numbers, rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, num_weights: Whole | None = 1, out: _Out | None = None,
     name: str | None = None,
 ) -> Any: ...
 def multi_sgd_mom_update(
-    *data: NDArray | Sequence[NDArray], lrs: Numbers = ..., wds: Numbers = ..., momentum: Number | None = 0.0,
+    *data: NDArray | Sequence[NDArray], lrs: Numbers, wds: Numbers, momentum: Number | None = 0.0,
     rescale_grad: Number | None = 1.0, clip_gradient: Number | None = -1.0, num_weights: Whole | None = 1,
     out: _Out | None = None, name: str | None = None,
 ) -> Any: ...
 def multi_sgd_update(
-    *data: NDArray | Sequence[NDArray], lrs: Numbers = ..., wds: Numbers = ..., rescale_grad: Number | None = 1.0,
+    *data: NDArray | Sequence[NDArray], lrs: Numbers, wds: Numbers, rescale_grad: Number | None = 1.0,
     clip_gradient: Number | None = -1.0, num_weights: Whole | None = 1, out: _Out | None = None,
     name: str | None = None,
 ) -> Any: ...
@@ -612,12 +736,12 @@ def nansum(
 def negative(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def norm(
     data: NDArray, ord: Whole | None = 2, axis: Sides | None = None,
-    out_dtype: Literal['float16', 'float32', 'float64', 'int32', 'int64', 'int8'] | str | None = None,
+    out_dtype: Literal['float16', 'float32', 'float64', 'int32', 'int64', 'int8'] | None = None,
     keepdims: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def normal(
     loc: Number | None = 0.0, scale: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, out: _Out | None = None, name: str | None = None,
+    dtype: Kind | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def one_hot(
     indices: NDArray, depth: Whole, on_value: Number | None = 1.0, off_value: Number | None = 0.0,
@@ -625,12 +749,12 @@ def one_hot(
 ) -> NDArray: ...
 def ones_like(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def pad(
-    data: NDArray, mode: Literal['constant', 'edge', 'reflect'] | str, pad_width: Sides,
-    constant_value: Number | None = 0.0, *, out: _Out | None = None, name: str | None = None,
+    data: NDArray, mode: Literal['constant', 'edge', 'reflect'], pad_width: Sides, constant_value: Number | None = 0.0,
+    *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def pick(
     data: NDArray, index: NDArray, axis: Whole | None = -1, keepdims: Flag | None = False,
-    mode: Literal['clip', 'wrap'] | str | None = 'clip', *, out: _Out | None = None, name: str | None = None,
+    mode: Literal['clip', 'wrap'] | None = 'clip', *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def preloaded_multi_mp_sgd_mom_update(
     *data: NDArray | Sequence[NDArray], momentum: Number | None = 0.0, rescale_grad: Number | None = 1.0,
@@ -656,24 +780,24 @@ def prod(
 ) -> NDArray: ...
 def radians(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def random_exponential(
-    lam: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'None',
-    *, out: _Out | None = None, name: str | None = None,
+    lam: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = ..., *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def random_gamma(
     alpha: Number | None = 1.0, beta: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, out: _Out | None = None, name: str | None = None,
+    dtype: Kind | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def random_generalized_negative_binomial(
     mu: Number | None = 1.0, alpha: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, out: _Out | None = None, name: str | None = None,
+    dtype: Kind | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def random_negative_binomial(
     k: Whole | None = 1, p: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, out: _Out | None = None, name: str | None = None,
+    dtype: Kind | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def random_normal(
     loc: Number | None = 0.0, scale: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, out: _Out | None = None, name: str | None = None,
+    dtype: Kind | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def random_pdf_dirichlet(
     sample: NDArray, alpha: NDArray, is_log: Flag | None = False, *, out: _Out | None = None, name: str | None = None,
@@ -705,16 +829,16 @@ def random_pdf_uniform(
     name: str | None = None,
 ) -> NDArray: ...
 def random_poisson(
-    lam: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'None',
-    *, out: _Out | None = None, name: str | None = None,
+    lam: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = ..., *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def random_randint(
-    low: Whole, high: Whole, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = 'None', *,
+    low: Whole, high: Whole, shape: Sides | None = None, ctx: Context | str | None = '', dtype: Kind | None = ..., *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def random_uniform(
     low: Number | None = 0.0, high: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, out: _Out | None = None, name: str | None = None,
+    dtype: Kind | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def ravel_multi_index(
     data: NDArray, shape: Sides | None = None, *, out: _Out | None = None, name: str | None = None,
@@ -753,15 +877,15 @@ def rmspropalex_update(
 def round(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def rsqrt(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def sample_exponential(
-    lam: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    lam: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def sample_gamma(
-    alpha: NDArray, beta: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    alpha: NDArray, beta: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def sample_generalized_negative_binomial(
-    mu: NDArray, alpha: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    mu: NDArray, alpha: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def sample_multinomial(
@@ -769,19 +893,19 @@ def sample_multinomial(
     out: _Out | None = None, name: str | None = None,
 ) -> Any: ...
 def sample_negative_binomial(
-    k: NDArray, p: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    k: NDArray, p: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def sample_normal(
-    mu: NDArray, sigma: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    mu: NDArray, sigma: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def sample_poisson(
-    lam: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    lam: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def sample_uniform(
-    low: NDArray, high: NDArray, shape: Sides | None = (), dtype: Kind | None = 'None', *, out: _Out | None = None,
+    low: NDArray, high: NDArray, shape: Sides | None = (), dtype: Kind | None = ..., *, out: _Out | None = None,
     name: str | None = None,
 ) -> NDArray: ...
 def scatter_nd(
@@ -814,8 +938,7 @@ def sin(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> N
 def sinh(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def size_array(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def slice(
-    data: NDArray, begin: Ends, end: Ends, step: Ends | None = '()', *, out: _Out | None = None,
-    name: str | None = None,
+    data: NDArray, begin: Ends, end: Ends, step: Ends | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def slice_axis(
     data: NDArray, axis: Whole, begin: Whole, end: Whole | None, *, out: _Out | None = None, name: str | None = None,
@@ -871,15 +994,15 @@ def swapaxes(
     data: NDArray, dim1: Whole | None = 0, dim2: Whole | None = 0, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def take(
-    a: NDArray, indices: NDArray, axis: Whole | None = 0, mode: Literal['clip', 'raise', 'wrap'] | str | None = 'clip',
-    *, out: _Out | None = None, name: str | None = None,
+    a: NDArray, indices: NDArray, axis: Whole | None = 0, mode: Literal['clip', 'raise', 'wrap'] | None = 'clip', *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def tan(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def tanh(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def tile(data: NDArray, reps: Sides, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def topk(
     data: NDArray, axis: Whole | None = -1, k: Whole | None = 1,
-    ret_typ: Literal['both', 'indices', 'mask', 'value'] | str | None = 'indices', is_ascend: Flag | None = False,
+    ret_typ: Literal['both', 'indices', 'mask', 'value'] | None = 'indices', is_ascend: Flag | None = False,
     dtype: Kind | None = 'float32', *, out: _Out | None = None, name: str | None = None,
 ) -> Any: ...
 def transpose(
@@ -888,7 +1011,7 @@ def transpose(
 def trunc(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def uniform(
     low: Number | None = 0.0, high: Number | None = 1.0, shape: Sides | None = None, ctx: Context | str | None = '',
-    dtype: Kind | None = 'None', *, out: _Out | None = None, name: str | None = None,
+    dtype: Kind | None = ..., *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def unravel_index(
     data: NDArray, shape: Sides | None = None, *, out: _Out | None = None, name: str | None = None,

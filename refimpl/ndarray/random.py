@@ -11,12 +11,18 @@ MXNetError, when the result is read, for parameters outside their range.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..base import decides, numeric_types, refusal
 from ..kernels.foundation import get
 from . import operators
 from .ndarray import NDArray
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..op_registry.argument_types import Named
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
@@ -51,7 +57,7 @@ def parameter_kind(parameters: dict[str, Any], array: type) -> type:
 
 @decides("random/result")
 def _draw(
-    name: str, parameters: dict[str, Any], shape: Any, dtype: Any, ctx: Any, out: Any, more: dict[str, Any]
+    name: str, parameters: dict[str, Any], shape: Any, dtype: Any, ctx: Any, out: Any, more: Mapping[str, Any]
 ) -> NDArray:
     attrs = {key: value for key, value in more.items() if key != "name"}
     if dtype is not None and dtype != "None":
@@ -67,7 +73,7 @@ def _draw(
 
 def uniform(
     low: Any = 0, high: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
-    **kwargs: Any,
+    **kwargs: Unpack[Named],
 ) -> NDArray:
     """Draw from [low, high).
 
@@ -78,7 +84,7 @@ def uniform(
 
 def normal(
     loc: Any = 0, scale: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
-    **kwargs: Any,
+    **kwargs: Unpack[Named],
 ) -> NDArray:
     """Draw from the normal distribution with mean ``loc`` and standard deviation ``scale``.
 
@@ -95,7 +101,7 @@ def randn(*shape: int, **kwargs: Any) -> NDArray:
 
 
 def poisson(
-    lam: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
+    lam: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Unpack[Named]
 ) -> NDArray:
     """Draw from the Poisson distribution with mean ``lam``.
 
@@ -105,7 +111,7 @@ def poisson(
 
 
 def exponential(
-    scale: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
+    scale: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Unpack[Named]
 ) -> NDArray:
     """Draw from the exponential distribution with mean ``scale``; a scale of 0 raises ZeroDivisionError.
 
@@ -117,7 +123,7 @@ def exponential(
 
 def gamma(
     alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
-    **kwargs: Any,
+    **kwargs: Unpack[Named],
 ) -> NDArray:
     """Draw from the gamma distribution with shape ``alpha`` and size ``beta``: its mean is their product.
 
@@ -127,7 +133,8 @@ def gamma(
 
 
 def negative_binomial(
-    k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
+    k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
+    **kwargs: Unpack[Named],
 ) -> NDArray:
     """Draw how many failures come before ``k`` successes that have a chance of ``p`` each.
 
@@ -138,7 +145,7 @@ def negative_binomial(
 
 def generalized_negative_binomial(
     mu: Any = 1, alpha: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
-    **kwargs: Any,
+    **kwargs: Unpack[Named],
 ) -> NDArray:
     """Draw whole numbers with mean ``mu`` and variance ``mu + alpha * mu**2``.
 
@@ -149,7 +156,7 @@ def generalized_negative_binomial(
 
 
 def randint(
-    low: Any, high: Any, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Any
+    low: Any, high: Any, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None, **kwargs: Unpack[Named]
 ) -> NDArray:
     """Draw whole numbers of ``low`` .. ``high`` - 1, int32 unless ``dtype`` says int64. Numbers only.
 

@@ -8,9 +8,9 @@ from ..base import decides
 from .tape import STATE
 
 
-def set_recording(is_record: bool) -> bool:
+def set_recording(is_recording: bool) -> bool:
     """Turn recording on or off in this thread; returns what it was."""
-    before, STATE.recording = STATE.recording, bool(is_record)
+    before, STATE.recording = STATE.recording, bool(is_recording)
     return before
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..base import MXNetError, decides, refusal
 from ..kernels.foundation import Op
+from ..op_registry import methods
 from .operators import ArrayFunction
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
-
-_PARAMETERS = {"flatten": ("inplace",), "expand_dims": ("axis", "inplace"), "squeeze": ("axis", "inplace")}
-"""What each method takes by position, in this order."""
 
 
 @decides("NDArray/in-place-shapes")
@@ -27,15 +26,17 @@ class ViewMethod(ArrayFunction):
             AssertionError: with ``inplace``, there is no such axis, or its side is not 1.
             TypeError: an argument is given twice, or there are too many; or ``inplace`` and ``out``.
         """
-        (array, *args), names = given, _PARAMETERS[self.__name__]
-        if len(args) > len(names) or any(name in kwargs for name in names[: len(args)]):
-            raise refusal("nd/arguments", f"{self.__name__} takes {', '.join(names)}, each once", TypeError)
-        said = {**dict(zip(names, args, strict=False)), **kwargs}
-        if not said.pop("inplace", False):
+        array, *args = given
+        said, in_place = methods.split_in_place(self.__name__, args, kwargs)
+        if not in_place:
             return super().__call__(array, out=out, **said)
         if out is not None:
             raise refusal("nd/arguments", f"{self.__name__} takes inplace or out, not both", TypeError)
         return self._view(array, {key: value for key, value in said.items() if value is not None})
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return methods.signature_in_place(super().__signature__)
 
     def _view(self, array: NDArray, attrs: dict[str, Any]) -> NDArray:
         try:
@@ -51,9 +52,27 @@ class ViewMethod(ArrayFunction):
         return array._noted("Reshape", array._shared(shape, 0), shape=shape)
 
 
+class _LikeMethod(ArrayFunction):
+    """``broadcast_like``, whose second array may be called ``other`` as in MXNet."""
+
+    def __call__(self, *given: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Run the operator."""
+        if "other" in kwargs:
+            given, kwargs = (*given, kwargs["other"]), {k: v for k, v in kwargs.items() if k != "other"}
+        return super().__call__(*given, out=out, **kwargs)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        found = super().__signature__
+        named = [each.replace(name="other") if each.name == "rhs" else each for each in found.parameters.values()]
+        return found.replace(parameters=named)
+
+
 def method(op: Op, name: str) -> Callable:
     """The function of an operator that arrays have as a method."""
-    return (ViewMethod if name in _PARAMETERS else ArrayFunction)(op, name)
+    if name == "broadcast_like":
+        return _LikeMethod(op, name)
+    return (ViewMethod if name in methods.IN_PLACE else ArrayFunction)(op, name)
 
 
 __all__ = ["ViewMethod", "method"]

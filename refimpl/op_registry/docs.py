@@ -8,29 +8,20 @@ from functools import cache
 from inspect import Parameter
 from typing import Any
 
-from ..kernels.foundation import Op
-from ..kernels.foundation.params import describe, field_types
+from ..kernels.foundation import REQUIRED, Op, decides
+from ..kernels.foundation.params import defaults, describe, field_types
 from . import facts
 
 WIDTH = 100
 _AUXILIARY = "auxiliary state"
 
 
-class _Required:
-    """Stands in a signature for a parameter that has no default."""
-
-    def __repr__(self) -> str:
-        return "<required>"
-
-
-REQUIRED = _Required()
-
-
 def default(op: Op, field: str) -> Any:
     """The default of a parameter, ``REQUIRED`` when it has none."""
-    return op.params._field_defaults.get(field, REQUIRED)
+    return defaults(op.params).get(field, REQUIRED)
 
 
+@decides("conventions/signatures")
 @cache
 def signature(op: Op, value: str) -> inspect.Signature:
     """Inputs first, then parameters, in the order in which they may be given by position.

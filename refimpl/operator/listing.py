@@ -6,7 +6,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from ..kernels.foundation import REGISTRY, get
-from ..kernels.foundation.params import Floats, Shape, field_types
+from ..kernels.foundation.params import Floats, Shape, defaults, field_types
 
 _WORDS = {int: "int", float: "float", bool: "boolean", str: "string", Shape: "Shape(tuple)", Floats: "tuple of <float>"}
 
@@ -57,13 +57,13 @@ def get_operator_arguments(op_name: str) -> OperatorArguments:
         names, types = ["data"], ["NDArray-or-Symbol[]"]
     else:
         names, types = list(op.all_inputs), ["NDArray-or-Symbol"] * len(op.all_inputs)
-    defaults = op.params._field_defaults
+    optional = defaults(op.params)
     for name, annotation in field_types(op.params).items():
         word, choice = _kind(annotation)
         comma = "," if choice else ", "
         needed = word if annotation is str else f"{word}, required"
         names.append(name)
         types.append(
-            needed if name not in defaults else f"{word}{comma}optional, default={_default(defaults[name], choice)}"
+            needed if name not in optional else f"{word}{comma}optional, default={_default(optional[name], choice)}"
         )
     return OperatorArguments(len(names), names, types)

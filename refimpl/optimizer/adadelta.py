@@ -16,13 +16,18 @@ The state is (G, D). Kernel: ``kernels/adadelta.py``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base import decides
 from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import apply_update, strict_clipping, zeros_like
 from .rule import Index, Optimizer, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Keywords
 
 _SCALED = declare(
     "adadelta-gradient", "AdaDelta/gradient-kept",
@@ -41,7 +46,7 @@ class AdaDelta(Optimizer):
         kwargs: see :class:`Optimizer`.
     """
 
-    def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **kwargs: Any) -> None:
+    def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **kwargs: Unpack[Keywords]) -> None:
         super().__init__(**kwargs)
         self.rho = rho
         self.epsilon = epsilon

@@ -14,12 +14,17 @@ The state is h. Kernel: ``kernels/adagrad.py``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, check_alike, strict_clipping, zeros_like
 from .rule import Index, Optimizer, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Keywords
 
 
 @register
@@ -31,7 +36,7 @@ class AdaGrad(Optimizer):
         kwargs: see :class:`Optimizer`.
     """
 
-    def __init__(self, eps: float = 1e-7, **kwargs: Any) -> None:
+    def __init__(self, eps: float = 1e-7, **kwargs: Unpack[Keywords]) -> None:
         super().__init__(**kwargs)
         self.float_stable_eps = eps
 

@@ -15,12 +15,17 @@ t counts the updates of the parameter on its device, from 1. The state is (m, v)
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping, zeros_like
 from .rule import Index, Optimizer, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Others
 
 
 @register
@@ -37,7 +42,7 @@ class Adam(Optimizer):
 
     def __init__(
         self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
-        lazy_update: bool = True, **kwargs: Any,
+        lazy_update: bool = True, **kwargs: Unpack[Others],
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.beta1 = beta1

@@ -15,12 +15,17 @@ The state is h, of shape (rows, 1). Kernel: ``kernels/adagrad.py``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..base import decides, require
 from ..ndarray import NDArray, contrib, zeros
 from .apply import check_alike, strict_clipping
 from .rule import Index, Optimizer, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Keywords
 
 
 @register
@@ -32,7 +37,7 @@ class GroupAdaGrad(Optimizer):
         kwargs: see :class:`Optimizer`; no parameter may decay.
     """
 
-    def __init__(self, eps: float = 1e-5, **kwargs: Any) -> None:
+    def __init__(self, eps: float = 1e-5, **kwargs: Unpack[Keywords]) -> None:
         super().__init__(**kwargs)
         self.float_stable_eps = eps
 

@@ -16,12 +16,17 @@ is (m or None, w_before). Kernel: ``kernels/dcasgd.py``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, strict_clipping, zeros_like
 from .rule import Index, Optimizer, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Keywords
 
 
 @register
@@ -34,7 +39,7 @@ class DCASGD(Optimizer):
         kwargs: see :class:`Optimizer`.
     """
 
-    def __init__(self, momentum: float = 0.0, lamda: float = 0.04, **kwargs: Any) -> None:
+    def __init__(self, momentum: float = 0.0, lamda: float = 0.04, **kwargs: Unpack[Keywords]) -> None:
         super().__init__(**kwargs)
         self.momentum = momentum
         self.weight_previous: dict[Any, Any] = {}

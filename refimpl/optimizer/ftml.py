@@ -16,12 +16,17 @@ t counts the updates of the parameter on its device, from 1. The state is (d, v,
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping, zeros_like
 from .rule import Index, Optimizer, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Keywords
 
 
 @register
@@ -35,7 +40,7 @@ class FTML(Optimizer):
     """
 
     def __init__(
-        self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **kwargs: Any
+        self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **kwargs: Unpack[Keywords]
     ) -> None:
         super().__init__(**kwargs)
         self.beta1 = beta1

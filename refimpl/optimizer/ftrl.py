@@ -15,12 +15,17 @@ The state is (z, n). Kernel: ``kernels/ftrl.py``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping, zeros_like
 from .rule import Index, Optimizer, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Others
 
 
 @register
@@ -35,7 +40,7 @@ class Ftrl(Optimizer):
     """
 
     def __init__(
-        self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any
+        self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Unpack[Others]
     ) -> None:
         super().__init__(**kwargs)
         self.lamda1 = lamda1

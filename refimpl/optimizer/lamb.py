@@ -17,13 +17,18 @@ Y. You and others (2019): Large batch optimization for deep learning: training B
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_together, clipping, zeros_like
 from .grouped import GroupedOptimizer, aggregation_size
 from .rule import Index, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Others
 
 MOST = 45
 """So many parameters MXNet's operator takes at once."""
@@ -45,7 +50,7 @@ class LAMB(GroupedOptimizer):
     def __init__(
         self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-6,
         lower_bound: float | None = None, upper_bound: float | None = None, bias_correction: bool = True,
-        **kwargs: Any,
+        **kwargs: Unpack[Others],
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.beta1 = beta1

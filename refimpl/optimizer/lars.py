@@ -15,7 +15,7 @@ Kernels: ``kernels/lars.py``, ``kernels/sgd.py``.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,11 @@ from .apply import check_alike
 from .grouped import GroupedOptimizer, MomentumOptimizer, aggregation_size
 from .rule import Index, register
 from .sgd import sgd_step
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Keywords
 
 UNSCALED_SUFFIXES = ("gamma", "beta", "bias")
 
@@ -57,7 +62,7 @@ class LARS(MomentumOptimizer, GroupedOptimizer):
     @decides("LARS/no-decay")
     def __init__(
         self, momentum: float = 0.0, lazy_update: bool = True, eta: float = 0.001, eps: float = 0,
-        momentum_correction: bool = True, **kwargs: Any,
+        momentum_correction: bool = True, **kwargs: Unpack[Keywords],
     ) -> None:
         super().__init__(**kwargs)
         self.momentum = momentum

@@ -16,13 +16,18 @@ t counts the updates of the parameter on its device, from 1. The state is (m, v)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base import decides
 from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import apply_update, strict_clipping, zeros_like
 from .rule import Index, Optimizer, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Others
 
 _SHARED = declare(
     "nadam-shared-schedule", "Nadam/own-schedule",
@@ -51,7 +56,7 @@ class Nadam(Optimizer):
 
     def __init__(
         self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
-        schedule_decay: float = 0.004, **kwargs: Any,
+        schedule_decay: float = 0.004, **kwargs: Unpack[Others],
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.beta1 = beta1

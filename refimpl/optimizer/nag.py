@@ -16,7 +16,7 @@ None. Kernel: ``kernels/nag.py``, which writes the same as w - M + (momentum + 1
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,11 @@ from ..quirks import declare
 from .apply import apply_update, clipping
 from .grouped import MomentumOptimizer
 from .rule import Index, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Keywords
 
 _FRESH = declare(
     "nag-fresh-decay", "NAG/rule",
@@ -42,7 +47,7 @@ class NAG(MomentumOptimizer):
         kwargs: see :class:`Optimizer`.
     """
 
-    def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
+    def __init__(self, momentum: float = 0.0, **kwargs: Unpack[Keywords]) -> None:
         super().__init__(**kwargs)
         self.momentum = momentum
 

@@ -19,12 +19,17 @@ and then w is clipped to -clip_weights .. clip_weights. The state is (n,) or (n,
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping, zeros_like
 from .rule import Index, Optimizer, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Others
 
 
 @register
@@ -43,7 +48,7 @@ class RMSProp(Optimizer):
 
     def __init__(
         self, learning_rate: float = 0.001, gamma1: float = 0.9, gamma2: float = 0.9, epsilon: float = 1e-8,
-        centered: bool = False, clip_weights: float | None = None, **kwargs: Any,
+        centered: bool = False, clip_weights: float | None = None, **kwargs: Unpack[Others],
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.gamma1 = gamma1

@@ -15,13 +15,18 @@ The state is m, or None. Kernel: ``kernels/sgd.py``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping
 from .grouped import GroupedOptimizer, MomentumOptimizer, aggregation_size
 from .rule import Index, Optimizer, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Keywords
 
 
 @register
@@ -36,7 +41,7 @@ class SGD(MomentumOptimizer, GroupedOptimizer):
         kwargs: see :class:`Optimizer`.
     """
 
-    def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Any) -> None:
+    def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Unpack[Keywords]) -> None:
         super().__init__(**kwargs)
         self.momentum = momentum
         self.lazy_update = lazy_update

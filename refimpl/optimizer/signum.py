@@ -16,13 +16,18 @@ The state is m, or None. Kernel: ``kernels/signum.py``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..base import decides
 from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import apply_update, clipping, zeros_like
 from .rule import Index, Optimizer, register
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keywords import Others
 
 _UNSCALED = declare(
     "signum-unscaled", "Signum/without-momentum",
@@ -43,7 +48,7 @@ class Signum(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **kwargs: Any
+        self, learning_rate: float = 0.01, momentum: float = 0.9, wd_lh: float = 0.0, **kwargs: Unpack[Others]
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.momentum = momentum

@@ -19,6 +19,7 @@ from itertools import combinations
 from typing import Any
 
 from ..kernels.foundation import get
+from ..kernels.foundation.params import defaults
 from ..symbol.calls import attribute_text
 
 Program = dict[str, Any]
@@ -106,12 +107,12 @@ def words_of(name: str, attrs: tuple[tuple[str, str], ...], *, usual: bool = Tru
         attrs: its attributes, as text.
         usual: whether to tell words that are the default too.
     """
-    defaults = {attr: attribute_text(value) for attr, value in get(name).params._field_defaults.items()}
-    words = {attr: value for attr, value in defaults.items() if value[:1].isalpha() and value not in NO_WORDS}
+    usually = {attr: attribute_text(value) for attr, value in defaults(get(name).params).items()}
+    words = {attr: value for attr, value in usually.items() if value[:1].isalpha() and value not in NO_WORDS}
     words.update((attr, value) for attr, value in attrs if value[:1].isalpha() and not attr.startswith("__"))
     return tuple(
         f"{attr}={value}" for attr, value in sorted(words.items())
-        if value != "None" and (value != defaults.get(attr) or (usual and value not in NO_WORDS))
+        if value != "None" and (value != usually.get(attr) or (usual and value not in NO_WORDS))
     )
 
 

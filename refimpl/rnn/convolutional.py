@@ -56,9 +56,10 @@ class BaseConvRNNCell(BaseRNNCell):
             "h2h": {"kernel": h2h_kernel, "stride": (1,) * len(h2h_kernel), "pad": padding, "dilate": h2h_dilate},
         }
         self._num_hidden, self._activation = num_hidden, activation
-        self._input_shape, self._conv_layout = input_shape, conv_layout
+        self._input_shape = input_shape
+        self._conv_layout: Any = conv_layout
         once = symbol.Convolution(
-            data=symbol.Variable("data"), num_filter=num_hidden, layout=conv_layout, **self._sides["i2h"],
+            data=symbol.Variable("data"), num_filter=num_hidden, layout=self._conv_layout, **self._sides["i2h"],
         )
         _, outputs, _ = once.infer_shape_partial(data=input_shape)
         self._state_shape = (0, *outputs[0][1:])

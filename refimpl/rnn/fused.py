@@ -50,7 +50,8 @@ class FusedRNNCell(BaseRNNCell):
     ) -> None:
         require_mode(mode)
         super().__init__(prefix=f"{mode}_" if prefix is None else prefix, params=params)
-        self._mode, self._bidirectional = mode, bidirectional
+        self._mode: Any = mode
+        self._bidirectional = bidirectional
         self._num_hidden, self._num_layers = num_hidden, num_layers
         self._dropout, self._forget_bias = dropout, forget_bias
         self._get_next_state = get_next_state

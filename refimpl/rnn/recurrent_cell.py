@@ -182,7 +182,8 @@ class BaseRNNCell:
 
     def _get_activation(self, inputs: Symbol, activation: str | Callable[..., Symbol], **kwargs: Any) -> Symbol:
         """The activation of ``inputs``: by its name, or by a function on symbols."""
-        apply = partial(symbol.Activation, act_type=activation) if isinstance(activation, str) else activation
+        kind: Any = activation
+        apply = partial(symbol.Activation, act_type=kind) if isinstance(activation, str) else activation
         return apply(inputs, **kwargs)
 
 

@@ -26,8 +26,8 @@ from .symbol import Symbol
 var = Variable
 
 
-def Group(symbols: _Iterable[Symbol]) -> Symbol:  # noqa: N802  # MXNet's name
-    """One symbol with the outputs of several, in order.
+def Group(symbols: _Iterable[Symbol], create_fn: _Callable[..., _Any] = Symbol) -> _Any:  # noqa: N802  # MXNet's name
+    """One symbol with the outputs of several, in order; ``create_fn``, a class of symbols, makes it.
 
     Raises:
         TypeError: an element is not a Symbol.
@@ -35,7 +35,7 @@ def Group(symbols: _Iterable[Symbol]) -> Symbol:  # noqa: N802  # MXNet's name
     given = list(symbols)
     if not given or any(not isinstance(s, Symbol) for s in given):
         raise _refusal("Symbol/group", "Expected a list of symbols as input", TypeError)
-    return Symbol([entry for symbol in given for entry in symbol.entries])
+    return create_fn([entry for symbol in given for entry in symbol.entries])
 
 
 def load_json(json_str: str) -> Symbol:
@@ -68,31 +68,31 @@ def load(fname: str) -> Symbol:
     return Symbol(_json_format.from_json(text, str(fname)))
 
 
-def zeros(shape: _Any, dtype: _Any = "float32", **kwargs: _Any) -> Symbol:
-    """A symbol of zeros."""
-    return _internal._zeros(shape=shape, dtype=dtype, **kwargs)
+def zeros(shape: _Any, dtype: _Any = None, **kwargs: _Any) -> Symbol:
+    """A symbol of zeros, of float32 where ``dtype`` is None."""
+    return _internal._zeros(shape=shape, dtype="float32" if dtype is None else dtype, **kwargs)
 
 
-def ones(shape: _Any, dtype: _Any = "float32", **kwargs: _Any) -> Symbol:
-    """A symbol of ones."""
-    return _internal._ones(shape=shape, dtype=dtype, **kwargs)
+def ones(shape: _Any, dtype: _Any = None, **kwargs: _Any) -> Symbol:
+    """A symbol of ones, of float32 where ``dtype`` is None."""
+    return _internal._ones(shape=shape, dtype="float32" if dtype is None else dtype, **kwargs)
 
 
-def full(shape: _Any, val: float, dtype: _Any = "float32", **kwargs: _Any) -> Symbol:
+def full(shape: _Any, val: float, dtype: _Any = None, **kwargs: _Any) -> Symbol:
     """A symbol filled with ``val``.
 
     Args:
         shape: the shape.
         val: the number.
-        dtype: the type of the elements.
+        dtype: the type of the elements; None for float32.
         **kwargs: ``name`` and ``attr`` of the node.
     """
-    return _internal._full(shape=shape, value=val, dtype=dtype, **kwargs)
+    return _internal._full(shape=shape, value=val, dtype="float32" if dtype is None else dtype, **kwargs)
 
 
 def arange(
     start: float, stop: float | None = None, step: float = 1.0, repeat: int = 1,
-    infer_range: bool = False, name: str | None = None, dtype: _Any = "float32",
+    infer_range: bool = False, name: str | None = None, dtype: _Any = None,
 ) -> Symbol:
     """A symbol of evenly spaced values.
 
@@ -103,10 +103,11 @@ def arange(
         repeat: how often each number comes.
         infer_range: infer ``stop`` from the shape that is wanted.
         name: the node's name; None for an automatic one.
-        dtype: the type of the numbers.
+        dtype: the type of the numbers; None for float32.
     """
     return _internal._arange(
-        start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, name=name, dtype=dtype,
+        start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, name=name,
+        dtype="float32" if dtype is None else dtype,
     )
 
 
@@ -212,7 +213,19 @@ _REVERSED = {"pow": ("_rpower_scalar", "_RPowerScalar")}
 maximum = _two_ways("maximum", "maximum")
 minimum = _two_ways("minimum", "minimum")
 hypot = _two_ways("hypot", "hypot")
-pow = power = _two_ways("pow", "pow")  # noqa: A001  # MXNet's name
+_pow = _two_ways("pow", "pow")
+
+
+def pow(base: _Any, exp: _Any) -> _Any:  # noqa: A001  # MXNet's name
+    """``base`` to the power of ``exp``: of two symbols, a symbol and a number, or two numbers.
+
+    Raises:
+        TypeError: an operand is neither.
+    """
+    return _pow(base, exp)
+
+
+power = pow
 
 globals()["__getattr__"] = _known.attributes(__name__)  # not a def: a type checker would then take any name
 

@@ -34,13 +34,13 @@ def rand_zipfian(true_classes: Symbol, num_sampled: int, range_max: int) -> tupl
     return classes, given, expected_count(classes, num_sampled, range_max)
 
 
-def boolean_mask(*args: Any, **kwargs: Any) -> Symbol:
+def boolean_mask(data: Any = None, index: Any = None, axis: int = 0, **kwargs: Any) -> Symbol:
     """Refused: how many rows there are depends on values, and a graph has shapes before it has values.
 
     Raises:
         MXNetError: always.
     """
-    del args, kwargs
+    del data, index, axis, kwargs
     raise refusal(
         "boolean_mask/graph", "boolean_mask has no shape before it runs, so it is no node of a graph; call"
         " mx.nd.contrib.boolean_mask on arrays, or multiply by the mask",

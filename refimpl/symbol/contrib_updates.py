@@ -18,7 +18,8 @@ def _scale(rescale_grad: Symbol | float) -> Symbol:
 @decides("Symbol/adamw")
 def adamw_update(
     weight: Symbol, grad: Symbol, mean: Symbol, var: Symbol, rescale_grad: Symbol | float, lr: float, eta: float,
-    name: str | None = None, **parameters: Any,
+    beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, wd: float = 0, clip_gradient: float = -1,
+    out: Any = None, name: str | None = None, **kwargs: Any,
 ) -> Symbol:
     """AdamW.
 
@@ -30,25 +31,40 @@ def adamw_update(
         rescale_grad: what gradients are multiplied by: a number, or a symbol of one.
         lr: the learning rate.
         eta: the factor on the whole step, weight decay included.
+        beta1: the share of ``mean`` that stays.
+        beta2: the share of ``var`` that stays.
+        epsilon: what the divisor is larger by.
+        wd: the weight decay.
+        clip_gradient: the bound of gradients, none where it is negative.
+        out: ignored, as by every operator on symbols.
         name: the name of the node.
-        **parameters: beta1, beta2, epsilon, wd and clip_gradient of ``_adamw_update``.
+        **kwargs: ``attr`` of the node.
     """
+    del out
     inputs = weight, grad, mean, var, _scale(rescale_grad)
-    return _internal._adamw_update(*inputs, lr=lr, eta=eta, name=name, **parameters)
+    return _internal._adamw_update(
+        *inputs, lr=lr, eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd, clip_gradient=clip_gradient,
+        name=name, **kwargs,
+    )
 
 
 @decides("Symbol/adamw")
 def mp_adamw_update(
     weight: Symbol, grad: Symbol, mean: Symbol, var: Symbol, weight32: Symbol, rescale_grad: Symbol | float,
-    lr: float, eta: float, name: str | None = None, **parameters: Any,
+    lr: float, eta: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, wd: float = 0,
+    clip_gradient: float = -1, out: Any = None, name: str | None = None, **kwargs: Any,
 ) -> Symbol:
     """AdamW on ``weight32``, the float32 master copy of ``weight``.
 
-    ``grad``, ``mean``, ``var``, ``rescale_grad``, ``lr``, ``eta``, ``name`` and ``parameters`` are those of
-    :func:`adamw_update`.
+    ``grad``, ``mean``, ``var``, ``rescale_grad``, ``lr``, ``eta``, ``beta1``, ``beta2``, ``epsilon``, ``wd``,
+    ``clip_gradient``, ``out`` and ``name`` are those of :func:`adamw_update`.
     """
+    del out
     inputs = weight, grad, mean, var, weight32, _scale(rescale_grad)
-    return _internal._mp_adamw_update(*inputs, lr=lr, eta=eta, name=name, **parameters)
+    return _internal._mp_adamw_update(
+        *inputs, lr=lr, eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd, clip_gradient=clip_gradient,
+        name=name, **kwargs,
+    )
 
 
 __all__ = ["adamw_update", "mp_adamw_update"]

@@ -2,8 +2,11 @@
 
 # Written by `python spec/stubs.py` from the registry of operators; do not edit.
 
+from typing import overload
 
-from ..op_registry.argument_types import Attributes, Number, Numbers, Whole
+from typing_extensions import Unpack
+
+from ..op_registry.argument_types import Attributes, GraphKeywords, Numbers, Whole
 from .symbol import Symbol
 
 __all__ = [
@@ -11,37 +14,47 @@ __all__ = [
     "random_flip_top_bottom", "to_tensor",
 ]
 
+@overload
 def adjust_lighting(
-    data: Symbol | None = None, alpha: Numbers = ..., *, name: str | None = None, attr: Attributes | None = None,
-    lr_mult: Number = ..., wd_mult: Number = ..., **hidden: str
+    data: Symbol | None = None, *, alpha: Numbers, name: str | None = None, attr: Attributes | None = None,
+    **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
+@overload
+def adjust_lighting(
+    data: Symbol | None, alpha: Numbers, *, name: str | None = None, attr: Attributes | None = None,
+    **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
 def crop(
-    data: Symbol | None = None, x: Whole = ..., y: Whole = ..., width: Whole = ..., height: Whole = ..., *,
-    name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
-    **hidden: str
+    data: Symbol | None = None, *, x: Whole, y: Whole, width: Whole, height: Whole, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def crop(
+    data: Symbol | None, x: Whole, y: Whole, width: Whole, height: Whole, *, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 def flip_left_right(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
-    wd_mult: Number = ..., **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
+    **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 def flip_top_bottom(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
-    wd_mult: Number = ..., **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
+    **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 def normalize(
     data: Symbol | None = None, mean: Numbers | None = (0.0, 0.0, 0.0, 0.0), std: Numbers | None = (1.0, 1.0, 1.0, 1.0),
-    *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ..., wd_mult: Number = ...,
-    **hidden: str
+    *, name: str | None = None, attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 def random_flip_left_right(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
-    wd_mult: Number = ..., **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
+    **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 def random_flip_top_bottom(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
-    wd_mult: Number = ..., **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
+    **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 def to_tensor(
-    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None, lr_mult: Number = ...,
-    wd_mult: Number = ..., **hidden: str
+    data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
+    **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...

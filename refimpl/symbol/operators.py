@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -87,15 +88,32 @@ class _Reshape(SymbolFunction):
         return super().__call__(symbol, *rest, **kwargs)
 
 
+@decides("Symbol/in-place")
+class ViewMethod(SymbolFunction):
+    """The methods flatten, expand_dims and squeeze, which take ``inplace`` as those of arrays do."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Symbol:
+        """Make a node of the operator."""
+        symbol, *rest = args
+        said, _ = methods.split_in_place(self.__name__, rest, kwargs)
+        return super().__call__(symbol, **said)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return methods.signature_in_place(super().__signature__)
+
+
 def _method(op: Op, name: str) -> SymbolFunction:
+    if name in methods.IN_PLACE:
+        return ViewMethod(op, name)
     return (_Reshape if name == "reshape" else SymbolFunction)(op, name)
 
 
 def _refusing(name: str) -> Callable[..., NoReturn]:
     """A method that arrays have, and that refuses when it is called on a symbol."""
 
-    def method(symbol: Symbol, *args: Any, **_: Any) -> NoReturn:
-        raise NotImplementedForSymbol(method, symbol, *args)
+    def method(self: Symbol, *args: Any, **_: Any) -> NoReturn:
+        raise NotImplementedForSymbol(method, self, *args)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"Refused: {name} is a method of arrays, and a symbol holds no values."

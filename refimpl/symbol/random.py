@@ -8,7 +8,8 @@ Every function raises AssertionError for numbers mixed with symbols and ValueErr
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..base import decides, dtype_of, refusal
 from ..kernels.foundation import get
@@ -16,9 +17,14 @@ from ..ndarray.random import parameter_kind
 from . import operators
 from .symbol import Symbol
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..op_registry.argument_types import NodeKeywords
+
 
 @decides("random/graph")
-def _draw(name: str, parameters: dict[str, Any], shape: Any, dtype: Any, more: dict[str, Any]) -> Symbol:
+def _draw(name: str, parameters: dict[str, Any], shape: Any, dtype: Any, more: Mapping[str, Any]) -> Symbol:
     attrs = dict(more)
     if dtype is not None and dtype != "None":
         attrs["dtype"] = dtype_of(dtype).name
@@ -30,7 +36,9 @@ def _draw(name: str, parameters: dict[str, Any], shape: Any, dtype: Any, more: d
     return operators.make_function(get(f"_random_{name}"), f"_random_{name}")(**parameters, **attrs)
 
 
-def uniform(low: Any = 0, high: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+def uniform(
+    low: Any = 0, high: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Unpack[NodeKeywords],
+) -> Symbol:
     """Numbers of [low, high).
 
     Args:
@@ -43,7 +51,9 @@ def uniform(low: Any = 0, high: Any = 1, shape: Any = None, dtype: Any = None, *
     return _draw("uniform", {"low": low, "high": high}, shape, dtype, kwargs)
 
 
-def normal(loc: Any = 0, scale: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+def normal(
+    loc: Any = 0, scale: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Unpack[NodeKeywords],
+) -> Symbol:
     """Normal numbers with mean ``loc`` and standard deviation ``scale``.
 
     Args:
@@ -63,7 +73,7 @@ def randn(*shape: int, **kwargs: Any) -> Symbol:
     return normal(kwargs.pop("loc", 0), kwargs.pop("scale", 1), shape, **kwargs)
 
 
-def poisson(lam: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+def poisson(lam: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Unpack[NodeKeywords]) -> Symbol:
     """Numbers of the Poisson distribution with mean ``lam``.
 
     Args:
@@ -75,7 +85,7 @@ def poisson(lam: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -
     return _draw("poisson", {"lam": lam}, shape, dtype, kwargs)
 
 
-def exponential(scale: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+def exponential(scale: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Unpack[NodeKeywords]) -> Symbol:
     """Numbers of the exponential distribution with mean ``scale``.
 
     Args:
@@ -88,7 +98,9 @@ def exponential(scale: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: 
     return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, kwargs)
 
 
-def gamma(alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+def gamma(
+    alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Unpack[NodeKeywords],
+) -> Symbol:
     """Numbers of the gamma distribution with shape ``alpha`` and size ``beta``.
 
     Args:
@@ -101,7 +113,9 @@ def gamma(alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = None, *
     return _draw("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, kwargs)
 
 
-def negative_binomial(k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+def negative_binomial(
+    k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Unpack[NodeKeywords],
+) -> Symbol:
     """How many failures come before ``k`` successes that have a chance of ``p`` each.
 
     Args:
@@ -115,7 +129,7 @@ def negative_binomial(k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = No
 
 
 def generalized_negative_binomial(
-    mu: Any = 1, alpha: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
+    mu: Any = 1, alpha: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Unpack[NodeKeywords]
 ) -> Symbol:
     """Whole numbers with mean ``mu`` and variance ``mu + alpha * mu**2``.
 
@@ -129,7 +143,7 @@ def generalized_negative_binomial(
     return _draw("generalized_negative_binomial", {"mu": mu, "alpha": alpha}, shape, dtype, kwargs)
 
 
-def randint(low: Any, high: Any, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
+def randint(low: Any, high: Any, shape: Any = None, dtype: Any = None, **kwargs: Unpack[NodeKeywords]) -> Symbol:
     """Whole numbers of ``low`` .. ``high`` - 1; numbers only.
 
     Args:

@@ -294,12 +294,16 @@ class Symbol(SymbolMethods):
         return Symbol(passes.BACKENDS[backend](passes.plain_graph(self.entries)).outputs)
 
     @decides("Symbol/optimize-for")
-    def optimize_for(self, backend: str, args: Any = None, aux: Any = None, ctx: Any = None, **options: Any) -> Symbol:
+    def optimize_for(
+        self, backend: str, args: Any = None, aux: Any = None, ctx: Any = None, shape_dict: Any = None,
+        type_dict: Any = None, stype_dict: Any = None, skip_infer: bool = False, **options: Any,
+    ) -> Symbol:
         """As :meth:`get_backend_symbol`; an unknown ``backend`` gives the symbol as it is, with a warning.
 
-        ``args``, ``aux`` and ``ctx`` are for passes that look at values, of which there is none here.
+        ``args``, ``aux``, ``ctx``, ``shape_dict``, ``type_dict``, ``stype_dict`` and ``skip_infer`` are for passes
+        that look at values and shapes, of which there is none here.
         """
-        del args, aux, ctx, options
+        del args, aux, ctx, shape_dict, type_dict, stype_dict, skip_infer, options
         if backend not in passes.BACKENDS:
             warnings.warn(f"backend {backend} is unknown, the symbol is returned as it is", stacklevel=2)
             return self.as_nd_ndarray()

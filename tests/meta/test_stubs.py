@@ -10,20 +10,23 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import refimpl as mx
+from refimpl.kernels import get
 from refimpl.op_registry import methods
 from refimpl.op_registry.function import OperatorFunction
 from spec import generated, stubs
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "tests" / "meta" / "typed_script.py"
+SCRIPTS = [ROOT / "tests" / "meta" / f"typed_{name}.py" for name in ("mistakes", "right", "script")]
 WRONG = {
-    number for number, line in enumerate(SCRIPT.read_text(encoding="utf-8").splitlines(), 1) if line.endswith("# error")
+    (script.name, number) for script in SCRIPTS
+    for number, line in enumerate(script.read_text(encoding="utf-8").splitlines(), 1) if line.endswith("# error")
 }
 
 
@@ -42,7 +45,36 @@ def test_a_stub_has_no_name_twice(file: Path) -> None:
     body = ast.parse(file.read_text(encoding="utf-8")).body
     functions = [node for node in ast.walk(ast.Module(body, [])) if isinstance(node, ast.FunctionDef)]
     assert functions
-    assert len(functions) == len({node.name for node in functions})
+    assert len(functions) == len({(node.name, ast.unparse(node.args)) for node in functions})
+    several = {name for name, times in Counter(node.name for node in functions).items() if times > 1}
+    assert several == {node.name for node in functions if node.decorator_list}
+
+
+@pytest.mark.parametrize("value", ["NDArray", "Symbol"])
+def test_overloads_mark_what_is_required(value: str) -> None:
+    found = [stub.split(")")[0] for stub in stubs.definition("LRN", stubs.signature(get("LRN"), value)).split("(")[1:]]
+    assert len(found) == 2
+    by_name, by_position = (text.replace("\n", " ") for text in found)
+    assert re.search(r"knorm: Number \| None = 2.0, \*, +nsize: Whole,", by_name)
+    assert re.search(r"knorm: Number \| None, nsize: Whole, \*,", by_position)
+
+
+def argument(name: str) -> stubs.Argument:
+    return stubs.Argument(name.removesuffix("="), "int", "1" if name.endswith("=") else "")
+
+
+@pytest.mark.parametrize(("names", "lists"), [
+    ("", [[]]),
+    ("a b", [["a", "b"]]),
+    ("a b=", [["a", "b="]]),
+    ("a= b", [["a=", "*", "b"], ["a", "b"]]),
+    ("a b= c d=", [["a", "b=", "*", "c", "d="], ["a", "b", "c", "d="]]),
+    ("a= b c= d", [["a=", "*", "b", "c=", "d"], ["a", "b", "c=", "*", "d"], ["a", "b", "c", "d"]]),
+    ("a= b c", [["a=", "*", "b", "c"], ["a", "b", "c"]]),
+])
+def test_overloads_allow_what_is_complete(names: str, lists: list[list[str]]) -> None:
+    made = stubs.Signature([argument(name) for name in names.split()], [], "int").overloads()
+    assert [[text.replace(": int", "").replace(" = 1", "=") for text in each] for each in made] == lists
 
 
 # MXNet 1.9.1: NDArray.sum and Symbol.sum are functions of their classes, which dir() lists
@@ -75,15 +107,17 @@ def test_operators_are_exported(module: ModuleType) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason='mypy is not installed: pip install -e ".[lint]"')
 def test_mypy_finds_the_mistakes_of_a_script_and_no_others(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path), "--no-error-summary", str(SCRIPT)]
+    options = ["--strict", "--follow-imports=silent", "--cache-dir", str(tmp_path), "--no-error-summary"]
+    command = [sys.executable, "-m", "mypy", *options, *map(str, SCRIPTS)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, cwd=ROOT)
-    lines = re.findall(rf"^.*{SCRIPT.name}:(\d+): error", done.stdout, re.MULTILINE)
-    assert {int(line) for line in lines} == WRONG, done.stdout + done.stderr
+    lines = re.findall(r"^.*?(\w+\.py):(\d+): error", done.stdout, re.MULTILINE)
+    assert {(name, int(line)) for name, line in lines} == WRONG, done.stdout + done.stderr
 
 
 @pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")
 def test_pyright_finds_the_same() -> None:
-    command = ["pyright", "--pythonpath", sys.executable, "--outputjson", str(SCRIPT)]
+    command = ["pyright", "--pythonpath", sys.executable, "--outputjson", *map(str, SCRIPTS)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, cwd=ROOT)
     found = json.loads(done.stdout)["generalDiagnostics"]
-    assert {each["range"]["start"]["line"] + 1 for each in found if each["severity"] == "error"} == WRONG, found
+    errors = [each for each in found if each["severity"] == "error"]
+    assert {(Path(each["file"]).name, each["range"]["start"]["line"] + 1) for each in errors} == WRONG, found

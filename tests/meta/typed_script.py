@@ -8,7 +8,7 @@ import refimpl as mx
 x = mx.nd.ones((2, 3))
 w, b = mx.nd.zeros((4, 3), ctx=mx.cpu(0)), mx.nd.array([1, 2, 3, 4], dtype=np.float32)
 mx.nd.FullyConnected(x, w, b, num_hidden=4)
-mx.nd.FullyConnected(data=x, weight=w, no_bias=True, num_hidden="4", name="fc")
+mx.nd.FullyConnected(data=x, weight=w, no_bias=True, num_hidden=4, name="fc")
 mx.nd.FullyConnected(x, w, b, 4, False, out=mx.nd.zeros((2, 4)))
 mx.nd.FullyConnected(x, nonsense=1)  # error
 mx.nd.FullyConnected(x, w, b, num_hidden=[4])  # error
@@ -16,7 +16,7 @@ mx.nd.FullyConnected("x", w, b, num_hidden=4)  # error
 mx.nd.FulyConnected(x, w, b, num_hidden=4)  # error
 mx.nd.Activation(x, act_type="relu")
 mx.nd.Activation(x)  # error
-mx.nd.Convolution(x, w, kernel=(3, 3), stride="(1, 1)", num_filter=np.int64(4), no_bias=1)
+mx.nd.Convolution(x, w, kernel=(3, 3), stride=(1, 1), num_filter=np.int64(4), no_bias=1)
 mx.nd.concat(x, x, dim=1)
 mx.nd.Concat(*[x, x], dim=1)
 mx.nd.stack(x, x, axis=0)
@@ -58,7 +58,7 @@ mx.sym.FullyConnected(data, num_hidden=None, flatten=[True])  # error
 act = mx.sym.Activation(data=fc, act_type="tanh", name="act")
 both = mx.sym.Concat(fc, act, dim=1, name="both")
 mx.sym.BatchNorm(fc, fix_gamma=False, eps=1e-3)[0].list_arguments()
-mx.sym.SoftmaxOutput(both, name="softmax", use_ignore="True")
+mx.sym.SoftmaxOutput(both, name="softmax", use_ignore=True)
 mx.sym.contrib.foreach(lambda row, s: (row, s), data, [])
 mx.sym.Group([fc, act]).infer_shape(data=(2, 3))
 outputs, states = mx.rnn.LSTMCell(4, prefix="l_").unroll(3, inputs=data, merge_outputs=True)

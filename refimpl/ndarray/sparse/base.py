@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from math import prod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ..dense import sides_of
 from ..ndarray import NDArray, Shape
 from ..ndarray import array as dense_array
 from .arithmetic import add, divide, multiply, subtract
+
+if TYPE_CHECKING:
+    from ...op_registry.argument_types import Number
 
 
 class NotSupportedForSparseNDArray(MXNetError):
@@ -305,31 +308,31 @@ class BaseSparseNDArray(NDArray):
 
     # --- arithmetic ------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> NDArray:
+    def __add__(self, other: NDArray | Number) -> NDArray:
         return add(self, other)
 
-    def __sub__(self, other: Any) -> NDArray:
+    def __sub__(self, other: NDArray | Number) -> NDArray:
         return subtract(self, other)
 
-    def __mul__(self, other: Any) -> NDArray:
+    def __mul__(self, other: NDArray | Number) -> NDArray:
         return multiply(self, other)
 
-    def __truediv__(self, other: Any) -> NDArray:
+    def __truediv__(self, other: NDArray | Number) -> NDArray:
         return divide(self, other)
 
-    def __iadd__(self, other: Any) -> NDArray:
+    def __iadd__(self, other: NDArray | Number) -> NDArray:
         return self._into_self(self + other)
 
-    def __isub__(self, other: Any) -> NDArray:
+    def __isub__(self, other: NDArray | Number) -> NDArray:
         return self._into_self(self - other)
 
-    def __imul__(self, other: Any) -> NDArray:
+    def __imul__(self, other: NDArray | Number) -> NDArray:
         return self._into_self(self * other)
 
-    def __itruediv__(self, other: Any) -> NDArray:
+    def __itruediv__(self, other: NDArray | Number) -> NDArray:
         return self._into_self(self / other)
 
-    def __imod__(self, other: Any) -> NDArray:
+    def __imod__(self, other: NDArray | Number) -> NDArray:
         return self._into_self(self % other)
 
     def _into_self(self, result: NDArray) -> NDArray:

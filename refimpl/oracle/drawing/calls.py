@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels.foundation import Case, Op
+from ...kernels.foundation.params import defaults
 from ...op_registry.signatures import parsed
 from .draws import Draw, Shape
 
@@ -52,7 +53,7 @@ def drawn_call(op: Op, draw: Draw, dtype: Any = "float32", *, corners: bool = Fa
     flags = [name for name in flags_of(op) if name not in params] if corners else []
     if flags and draw.one_in(5):
         flag = draw.choice(flags)
-        params[flag] = not op.params._field_defaults[flag]
+        params[flag] = not defaults(op.params)[flag]
     listed = case.shapes.get("args") if op.variadic else None
     if listed is not None:
         params.setdefault(op.variadic, len(listed))
@@ -68,7 +69,7 @@ def drawn_call(op: Op, draw: Draw, dtype: Any = "float32", *, corners: bool = Fa
 @cache
 def flags_of(op: Op) -> tuple[str, ...]:
     """Names of the parameters that are true or false by default."""
-    return tuple(name for name, default in op.params._field_defaults.items() if type(default) is bool)
+    return tuple(name for name, default in defaults(op.params).items() if type(default) is bool)
 
 
 @cache

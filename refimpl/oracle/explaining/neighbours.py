@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import refimpl
 
 from ...kernels.foundation import get
+from ...kernels.foundation.params import defaults
 from ...symbol.calls import attribute_text
 from ..backends import Backend
 from ..drawing.graphs import JOIN, KEEP_SHAPE, Capabilities
@@ -232,7 +233,7 @@ def _parameters(program: Program) -> Changed:
     for number, node in enumerate(program.get("nodes", [])):
         if node["op"] == "null":
             continue
-        optional = get(node["op"]).params._field_defaults
+        optional = defaults(get(node["op"]).params)
         for name in node.get("attrs", {}):
             if name in optional and attribute_text(optional[name]) != node["attrs"][name]:
                 attrs = {key: value for key, value in node["attrs"].items() if key != name}
