@@ -7,13 +7,13 @@ root logger at level INFO, in MXNet's formats, which plotting scripts parse.
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Callable
 from typing import Any
 
 from .base import decides, refusal
+from .root_log import LOG
 from .symbol.checkpoint import save_checkpoint
 
 EpochCallback = Callable[..., None]
@@ -68,7 +68,7 @@ def log_train_metric(period: int, auto_reset: bool = False) -> BatchCallback:
     def _callback(param: Any) -> None:
         if param.nbatch % period == 0 and param.eval_metric is not None:
             for name, value in param.eval_metric.get_name_value():
-                logging.info(
+                LOG.info(
                     "Iter[%d] Batch[%d] Train-%s=%f", param.epoch, param.nbatch, name, value
                 )
             if auto_reset:
@@ -119,14 +119,14 @@ class Speedometer:
         speed = self.frequent * self.batch_size / seconds if seconds > 0 else math.inf
         metric = param.eval_metric
         if metric is None:
-            logging.info("Iter[%d] Batch [%d]\tSpeed: %.2f samples/sec", param.epoch, count, speed)
+            LOG.info("Iter[%d] Batch [%d]\tSpeed: %.2f samples/sec", param.epoch, count, speed)
         else:
             results = metric.get_name_value()
             first = count - self.frequent if self.auto_reset else 0
             if self.auto_reset:
                 metric.reset_local()
             shown = "".join(f"\t{name}={value:f}" for name, value in results)
-            logging.info(
+            LOG.info(
                 "Epoch[%d] Batch [%d-%d]\tSpeed: %.2f samples/sec%s",
                 param.epoch, first, count, speed, shown,
             )
@@ -154,7 +154,7 @@ class ProgressBar:
         share = param.nbatch / float(self.total)
         filled = round(self.bar_len * share)
         bar = "=" * filled + "-" * (self.bar_len - filled)
-        logging.info("[%s] %s%%\r", bar, math.ceil(100.0 * share))
+        LOG.info("[%s] %s%%\r", bar, math.ceil(100.0 * share))
 
 
 @decides("callback/validation-metric")
@@ -166,7 +166,7 @@ class LogValidationMetricsCallback:
         if param.eval_metric is None:
             return
         for name, value in param.eval_metric.get_name_value():
-            logging.info("Epoch[%d] Validation-%s=%f", param.epoch, name, value)
+            LOG.info("Epoch[%d] Validation-%s=%f", param.epoch, name, value)
 
 
 __all__ = [

@@ -6,12 +6,12 @@ remembers what it returned: calling it with a smaller number does not undo a dec
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi
 
 from .base import decides, refusal
+from .root_log import LOG
 
 
 class LRScheduler:
@@ -109,7 +109,7 @@ class FactorScheduler(LRScheduler):
             self.base_lr *= self.factor
             if self.base_lr < self.stop_factor_lr:
                 self.base_lr = self.stop_factor_lr
-                logging.info(
+                LOG.info(
                     "Update[%d]: now learning rate arrived at %0.5e, will not change in the future",
                     num_update, self.base_lr,
                 )
@@ -260,7 +260,7 @@ def _require_factor(factor: float) -> None:
 
 @decides("LRScheduler/log")
 def _log_change(num_update: int, rate: float) -> None:
-    logging.info("Update[%d]: Change learning rate to %0.5e", num_update, rate)
+    LOG.info("Update[%d]: Change learning rate to %0.5e", num_update, rate)
 
 
 __all__ = [

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-
 from .base import refusal
+from .root_log import LOG
 
 
 class LearningRateScheduler:
@@ -55,7 +54,7 @@ class FactorScheduler(LearningRateScheduler):
         rate = self.base_lr * self.factor ** int(iteration / self.step)
         if rate != self.old_lr:
             self.old_lr = rate
-            logging.info("At Iteration [%d]: Swith to new learning rate %.5f", iteration, rate)
+            LOG.info("At Iteration [%d]: Swith to new learning rate %.5f", iteration, rate)
         return rate
 
 

@@ -17,6 +17,7 @@ from ..io import DataBatch, DataDesc
 from ..io.iterator import Batches
 from ..model import BatchEndParam
 from ..ndarray import NDArray
+from ..root_log import chosen
 from .batches import call_all, first
 from .descriptions import _check_input_names, _check_names_match, _parse_data_desc
 from .life_cycle import demand, in_words
@@ -40,7 +41,7 @@ class BaseModule:
     """
 
     def __init__(self, logger: Any = logging) -> None:
-        self.logger = logger
+        self.logger = chosen(logger)
         self.binded = False
         self.for_training = False
         self.inputs_need_grad = False

@@ -14,6 +14,7 @@ from ..io import DataDesc
 from ..metric import EvalMetric
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
+from ..root_log import chosen
 from . import side_by_side
 from .arrays import SliceCopy, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .bind_options import argument_contexts, gradient_requirements, group_contexts
@@ -64,7 +65,7 @@ class DataParallelExecutorGroup:
         self.state_names = list(state_names or [])
         self.for_training = for_training
         self.inputs_need_grad = inputs_need_grad
-        self.logger = logger
+        self.logger = chosen(logger)
         self.group2ctxs = group_contexts(group2ctxs, len(self.contexts))
         inputs = [description.name for description in _described(data_shapes)] if inputs_need_grad else []
         trained = set(self.param_names) - set(self.fixed_param_names)
