@@ -67,7 +67,8 @@ def _bind_exec(
     ]
     requirements = {name: "write" if name in wanted else "null" for name in names}
     return sym.bind(
-        ctx, arguments, args_grad=gradients, grad_req=requirements, aux_states=states, shared_exec=base_exec
+        ctx, arguments, args_grad=None if need_grad is False else gradients, grad_req=requirements, aux_states=states,
+        shared_exec=base_exec,
     )
 
 

@@ -132,8 +132,8 @@ EVERYTHING = [
 ]
 
 
-# MXNet 1.9.1: `logging.getLogger().setLevel(logging.INFO); module.fit(...)` prints INFO:root:Epoch[0] Train-accuracy=...
-# and leaves a StreamHandler on the root logger.
+# MXNet 1.9.1: `logging.getLogger().setLevel(logging.INFO); module.fit(...)` prints
+# INFO:root:Epoch[0] Train-accuracy=1.000000 and leaves a StreamHandler on the root logger.
 @pytest.mark.clause("logging/root")
 @pytest.mark.parametrize("use", EVERYTHING, ids=lambda use: use.__name__)
 def test_the_root_logger_stays_as_it_is(use, tmp_path, monkeypatch, capsys):
