@@ -79,7 +79,7 @@ def wait_all() -> None:
     """Return when all work is done.
 
     Raises:
-        MXNetError: an operator failed whose arrays are still alive; a failure that was raised before is not raised here.
+        MXNetError: an operator failed whose arrays are still alive, and nothing has raised its failure yet.
     """
     if not _inside.task:  # a task would wait for itself
         _engine.finish_all()

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import metric
 from .. import ndarray as nd
-from ..base import decides, described, refusal
+from ..base import _as_list, decides, described, refusal
 from ..context import cpu
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc
@@ -23,7 +23,7 @@ from .descriptions import _check_input_names, _check_names_match, _parse_data_de
 from .life_cycle import demand, in_words
 from .returning import place_of, standing
 
-__all__ = ["BaseModule", "_check_input_names", "_check_names_match", "_parse_data_desc"]
+__all__ = ["BaseModule", "_as_list", "_check_input_names", "_check_names_match", "_parse_data_desc"]
 
 INITIALIZER = Uniform(0.01)
 """How parameters start unless told otherwise."""

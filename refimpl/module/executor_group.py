@@ -19,6 +19,7 @@ from . import side_by_side
 from .arrays import SliceCopy, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .bind_options import argument_contexts, gradient_requirements, group_contexts
 from .descriptions import check_labels, resized
+from .loading import _load_data, _load_general, _load_label, _merge_multi_context, _prepare_group2ctxs
 from .parameters import check_states, check_values
 from .storages import as_stored, storages
 from .thread_pool import ThreadPool
@@ -436,3 +437,9 @@ def _described(shapes: Sequence[Any] | None) -> list[DataDesc]:
 def _own(copies: Sequence[SliceCopy]) -> list[SliceCopy]:
     """The same copies for a context that gets a whole batch of its own."""
     return [copy._replace(whole=True, part=Ellipsis) for copy in copies]
+
+
+__all__ = [
+    "DataParallelExecutorGroup", "_load_data", "_load_general", "_load_label", "_merge_multi_context",
+    "_prepare_group2ctxs",
+]
