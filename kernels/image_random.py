@@ -85,7 +85,8 @@ def greys(data, grey, pixels, channels, red, green, blue):
             grey[q] = data[q]
         else:
             grey[q] = (
-                np.float32(data[q * 3]) * red + np.float32(data[q * 3 + 1]) * green + np.float32(data[q * 3 + 2]) * blue
+                np.float32(data[q * 3]) * red + np.float32(data[q * 3 + 1]) * green
+                + np.float32(data[q * 3 + 2]) * blue
             )
 
 
@@ -110,7 +111,7 @@ def ends(dtype):
 
 
 def lent(p, data, rng, *sizes):
-    """The factor, and memory for ``sizes`` float32 numbers, beside which the word of the draw has memory of its type."""
+    """The factor, and memory for float32 numbers; the word of the draw has memory of its own type."""
     buffers = scratch(data, 1, *sizes, dtype=np.float32)
     (words,) = scratch(data, 1, dtype=np.uint32)
     TAKE(words, single_engine(data.device, rng), 1, 1, 1)

@@ -43,8 +43,8 @@ globals()["__getattr__"] = _known.attributes(__name__)  # not a def: a type chec
 __all__ = [
     "NDArray", "arange", "array", "concatenate", "contrib", "empty", "eye", "from_dlpack", "from_numpy",
     "full", "histogram", "image", "imdecode", "linalg", "linspace", "load", "load_frombuffer", "moveaxis",
-    "onehot_encode", "ones", "random", "save", "sparse", "split_v2", "to_dlpack_for_read", "to_dlpack_for_write", "utils",
-    "waitall", "zeros",
+    "onehot_encode", "ones", "random", "save", "sparse", "split_v2", "to_dlpack_for_read", "to_dlpack_for_write",
+    "utils", "waitall", "zeros",
 ]
 __all__ += functions.__all__
 __all__ += op.__all__
