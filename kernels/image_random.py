@@ -12,7 +12,7 @@
     >>> run("_image_random_contrast", [[[10], [30]]], min_factor=2, max_factor=2)
     [[[0.0], [40.0]]]
 
-[_image_random_saturation/value] every number times the factor, plus 1 - factor times the grey of its pixel; a picture of
+[_image_random_saturation/value] every number times the factor, plus 1 - factor times its pixel's grey; a picture of
     one channel stays as it is.
     >>> run("_image_random_saturation", [[[10], [30]]], min_factor=2, max_factor=2)
     [[[10.0], [30.0]]]
