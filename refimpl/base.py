@@ -61,9 +61,10 @@ def asked_for(clause: str, variable: str, kinds: Collection[str]) -> str:
     return asked
 
 
-def py_str(x: bytes) -> str:
-    """Text of UTF-8 bytes."""
-    return x.decode("utf-8")
+@decides("base/py-str")
+def py_str(x: bytes | str) -> str:
+    """Text of UTF-8 bytes; text stays as it is."""
+    return x if isinstance(x, str) else x.decode("utf-8")
 
 
 @decides("Symbol/not-for-symbols")

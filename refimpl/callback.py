@@ -7,7 +7,6 @@ root logger at level INFO, in MXNet's formats, which plotting scripts parse.
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from .base import decides, refusal
+from .root_log import LOG
 from .symbol.checkpoint import save_checkpoint
 
 EpochCallback = Callable[..., None]
@@ -73,7 +73,7 @@ def log_train_metric(period: int, auto_reset: bool = False) -> BatchCallback:
         if metric is None or param.nbatch % period:
             return
         for name, value in metric.get_name_value():
-            logging.info("Iter[%d] Batch[%d] Train-%s=%f", param.epoch, param.nbatch, name, value)
+            LOG.info("Iter[%d] Batch[%d] Train-%s=%f", param.epoch, param.nbatch, name, value)
         if auto_reset:
             metric.reset_local()
 
@@ -117,13 +117,13 @@ class Speedometer:
         speed = self.frequent * self.batch_size / seconds if seconds > 0 else math.inf
         count, metric = param.nbatch, param.eval_metric
         if metric is None:
-            logging.info("Iter[%d] Batch [%d]\tSpeed: %.2f samples/sec", param.epoch, count, speed)
+            LOG.info("Iter[%d] Batch [%d]\tSpeed: %.2f samples/sec", param.epoch, count, speed)
             return
         shown = "".join(f"\t{name}={value:f}" for name, value in metric.get_name_value())
         if self.auto_reset:
             metric.reset_local()
         first = count - self.frequent if self.auto_reset else 0
-        logging.info("Epoch[%d] Batch [%d-%d]\tSpeed: %.2f samples/sec%s", param.epoch, first, count, speed, shown)
+        LOG.info("Epoch[%d] Batch [%d-%d]\tSpeed: %.2f samples/sec%s", param.epoch, first, count, speed, shown)
 
 
 @decides("ProgressBar/line")
@@ -146,7 +146,7 @@ class ProgressBar:
         """Log the bar as it stands after ``param.nbatch`` batches."""
         share = param.nbatch / self.total
         bar = ("=" * round(self.bar_len * share)).ljust(self.bar_len, "-")
-        logging.info("[%s] %s%%\r", bar, math.ceil(100.0 * share))
+        LOG.info("[%s] %s%%\r", bar, math.ceil(100.0 * share))
 
 
 @decides("callback/validation-metric")
@@ -158,7 +158,7 @@ class LogValidationMetricsCallback:
         if param.eval_metric is None:
             return
         for name, value in param.eval_metric.get_name_value():
-            logging.info("Epoch[%d] Validation-%s=%f", param.epoch, name, value)
+            LOG.info("Epoch[%d] Validation-%s=%f", param.epoch, name, value)
 
 
 __all__ = [

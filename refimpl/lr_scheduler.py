@@ -6,13 +6,13 @@ remembers what it returned: calling it with a smaller number does not undo a dec
 
 from __future__ import annotations
 
-import logging
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi
 
 from .base import decides, refusal, require
+from .root_log import LOG
 
 
 class LRScheduler:
@@ -240,7 +240,7 @@ def _require_factor(factor: float) -> None:
 
 @decides("LRScheduler/log")
 def _log_change(num_update: int, rate: float, note: str = "") -> None:
-    logging.info("Update[%d]: learning rate is now %0.5e%s", num_update, rate, note)
+    LOG.info("Update[%d]: learning rate is now %0.5e%s", num_update, rate, note)
 
 
 __all__ = [

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-
 from .base import refusal, require
+from .root_log import LOG
 
 
 class LearningRateScheduler:
@@ -50,7 +49,7 @@ class FactorScheduler(LearningRateScheduler):
         before = self.old_lr if self.init else self.base_lr
         self.init, self.old_lr = True, rate
         if rate != before:
-            logging.info("Iteration[%d]: learning rate is now %0.5e", iteration, rate)
+            LOG.info("Iteration[%d]: learning rate is now %0.5e", iteration, rate)
         return rate
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 from collections.abc import Callable
@@ -13,6 +12,7 @@ import numpy as np
 from .base import decides, refusal
 from .ndarray import NDArray, array
 from .ndarray.restoring import unchanged_on_failure
+from .root_log import LOG
 
 Entry = tuple[int, str, str]
 
@@ -93,7 +93,7 @@ class Monitor:
     def toc_print(self) -> None:
         """End a batch and log its entries."""
         for step, name, text in self.toc():
-            logging.info("Batch: %7d %-30s %s", step, name, text)
+            LOG.info("Batch: %7d %-30s %s", step, name, text)
 
 
 @decides("Monitor/statistic")

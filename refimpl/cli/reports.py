@@ -19,6 +19,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from ..base import decides
 from ..callback import Speedometer
+from ..root_log import LOG
 from .compiling import CompileWatch, watched
 
 SILENCE = 1.5  # seconds after which the log report speaks up
@@ -158,22 +159,22 @@ class LogReport:
         while not self._stop.wait(0.1):
             if time.monotonic() - self._last_line > SILENCE:
                 if self._watch is not None and self._watch.current:
-                    logging.info("%s: %s", COMPILING, self._watch.text())
+                    LOG.info("%s: %s", COMPILING, self._watch.text())
                 elif self._doing:
-                    logging.info(self._doing)
+                    LOG.info(self._doing)
 
     def _sum_up(self) -> None:
         watch = self._watch
         if watch is not None and watch.done > self._told and not watch.current:
             self._told = watch.done
-            logging.info("Compiled %d kernels in %.1f s", watch.done, watch.seconds)
+            LOG.info("Compiled %d kernels in %.1f s", watch.done, watch.seconds)
 
     def compiling(self, watch: CompileWatch) -> None:
         """Say so at the first kernel; the rest is left to the watch on silence."""
         first = self._watch is None
         self._watch = watch
         if first:
-            logging.info("%s; later runs read them from disk", COMPILING)
+            LOG.info("%s; later runs read them from disk", COMPILING)
 
     def batch_end(self, param: Any) -> None:
         """MXNet's ``batch_end_callback``."""

@@ -71,6 +71,7 @@ def settle(buffer: Buffer) -> None:
     _finish(buffer)
     failure = _failures.of(buffer)
     if failure is not None:
+        _failures.told(failure)
         raise failure.again()
 
 
@@ -78,7 +79,7 @@ def wait_all() -> None:
     """Return when all work is done.
 
     Raises:
-        MXNetError: an operator failed whose arrays are still alive; each failure is raised here once.
+        MXNetError: an operator failed whose arrays are still alive, and nothing has raised its failure yet.
     """
     if not _inside.task:  # a task would wait for itself
         _engine.finish_all()

@@ -36,7 +36,7 @@ def _without_frames(error: Exception) -> Exception:
 
 
 class Failure:
-    """Why the bytes of ``span`` hold no values, and whether ``waitall`` has said so."""
+    """Why the bytes of ``span`` hold no values, and whether somebody was told."""
 
     def __init__(self, span: Span, error: Exception, owner: weakref.ref) -> None:
         self.span, self.error, self.owner = span, error, owner
@@ -104,6 +104,11 @@ class Failures:
         with self._lock:
             found = next((failure for failure in self._all if not failure.reported), None)
             if found is not None:
-                for other in self._all:
-                    other.reported |= other.error is found.error
+                self.told(found)
             return found
+
+    def told(self, failure: Failure) -> None:
+        """Somebody is told of ``failure``, and so of all others of the same error."""
+        with self._lock:
+            for other in self._all:
+                other.reported |= other.error is failure.error

@@ -12,6 +12,7 @@ import numpy as np
 from ..base import decides, mx_real_t, refusal, require
 from ..context import Context, cpu
 from ..ndarray import NDArray, zeros
+from ..root_log import chosen
 from .slicing import _check_arguments, _load_data, _load_general, _load_label, _split_input_slice
 
 # --- binding --------------------------------------------------------------------------------------
@@ -51,7 +52,7 @@ def _bind_exec(
     gradients: dict[str, NDArray] = {}
     for name, shape, dtype in zip(names, arg_shapes, arg_types, strict=True):
         if name not in param_names:
-            arguments.append(_input_array(shared_data_arrays, name, shape, dtype, ctx, logger))
+            arguments.append(_input_array(shared_data_arrays, name, shape, dtype, ctx, chosen(logger)))
         elif base_exec is None:
             arguments.append(zeros(shape, ctx, dtype))
             if name in wanted:
@@ -66,7 +67,8 @@ def _bind_exec(
     ]
     requirements = {name: "write" if name in wanted else "null" for name in names}
     return sym.bind(
-        ctx, arguments, args_grad=gradients, grad_req=requirements, aux_states=states, shared_exec=base_exec
+        ctx, arguments, args_grad=None if need_grad is False else gradients, grad_req=requirements, aux_states=states,
+        shared_exec=base_exec,
     )
 
 
@@ -251,7 +253,7 @@ class DataParallelExecutorManager:
             "ExecutorManager/devices", isinstance(ctx, (list, tuple)),
             f"ctx is a list of devices, not {ctx!r}; write [{ctx!r}]", TypeError,
         )
-        (logger or logging).info("Start training with %s", str(ctx))
+        chosen(logger).info("Start training with %s", str(ctx))
         weights = [1] * len(ctx) if work_load_list is None else work_load_list
         require(
             "ExecutorManager/work-load", isinstance(weights, list) and len(weights) == len(ctx),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..base import decides, refusal, require
 from ..io import DataDesc
 from ..ndarray import NDArray
+from ..root_log import LOG
 from .creating import _MEAN, _STD
 from .detection import CreateDetAugmenter
 from .image_iter import ImageIter
@@ -94,12 +94,12 @@ class ImageDetIter(ImageIter):
             self.check_valid_image([data])
             objects = self._objects(label)
         except RuntimeError as error:
-            logging.debug("a picture is left out: %s", error)
+            LOG.debug("a picture is left out: %s", error)
             return None
         data, objects = self.augmentation_transform(data, objects)
         seen = (objects[:, 0] >= 0) & (objects[:, 3] > objects[:, 1]) & (objects[:, 4] > objects[:, 2])
         if not seen.any():
-            logging.debug("a picture is left out: the augmenters left no object")
+            LOG.debug("a picture is left out: the augmenters left no object")
             return None
         most, width = self.provide_label[0].shape[1:]
         require(
@@ -180,7 +180,7 @@ class ImageDetIter(ImageIter):
             if most > one.label_shape[0]:
                 one.reshape(None, (most, one.label_shape[1]))
                 if verbose:
-                    logging.info("ImageDetIter: label_shape is now %s", one.label_shape)
+                    LOG.info("ImageDetIter: label_shape is now %s", one.label_shape)
         return it
 
     # --- pictures to look at -----------------------------------------------------------------------

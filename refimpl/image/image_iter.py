@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from ..kernels.foundation import reserving
 from ..ndarray import NDArray
 from ..ndarray.restoring import delivered
 from ..recordio import MXIndexedRecordIO, MXRecordIO, unpack
+from ..root_log import LOG
 from .creating import CreateAugmenter
 from .image import imdecode
 
@@ -270,7 +270,7 @@ class ImageIter(DataIter):
         try:
             self.check_valid_image([data])
         except RuntimeError as error:
-            logging.debug("a picture is left out: %s", error)
+            LOG.debug("a picture is left out: %s", error)
             return None
         return self._laid_out(self.augmentation_transform(data)), self._labels(label)
 

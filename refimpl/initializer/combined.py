@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 
 from ..base import decides, refusal, require
 from ..ndarray import NDArray, load
+from ..root_log import LOG
 
 
 @decides("Initializer/mixed")
@@ -81,7 +81,7 @@ class Load:
             )
             self.default_init(name, arr)  # type: ignore[misc]  # not None, as required above
         if self.verbose:
-            logging.info("%s is %s", name, "filled by default_init" if found is None else "loaded")
+            LOG.info("%s is %s", name, "filled by default_init" if found is None else "loaded")
 
 
 __all__ = ["Load", "Mixed"]

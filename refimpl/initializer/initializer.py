@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import reprlib
 import warnings
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 from ..base import decides, described, refusal, require
 from ..ndarray import NDArray, operators
 from ..registry import get_alias_func, get_create_func, get_register_func
+from ..root_log import LOG
 
 # Suffix of a parameter's name -> the method that fills it; the first that fits wins.
 SUFFIXES = (
@@ -146,7 +146,7 @@ class Initializer:
 
     def _log(self, desc: InitDesc, kind: str, arr: NDArray) -> None:
         if self._verbose:
-            logging.info("%s begins as %s: %s", desc, kind, self._print_func(arr))
+            LOG.info("%s begins as %s: %s", desc, kind, self._print_func(arr))
 
     def _init_weight(self, name: str, arr: NDArray) -> None:
         raise NotImplementedError(f"{type(self).__name__} must override _init_weight (asked for {name})")

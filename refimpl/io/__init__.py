@@ -16,10 +16,11 @@ from .iterator import DataIter, MXDataIter
 from .libsvm_iter import LibSVMIter
 from .mnist import MNISTIter
 from .ndarray_iter import NDArrayIter
+from .utils import _init_data
 from .wrappers import PrefetchingIter, ResizeIter
 
 __all__ = [
     "CSVIter", "DataBatch", "DataDesc", "DataIter", "ImageDetRecordIter", "ImageRecordInt8Iter", "ImageRecordIter",
     "ImageRecordIter_v1", "ImageRecordUInt8Iter", "ImageRecordUInt8Iter_v1", "LibSVMIter", "MNISTIter",
-    "MXDataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter",
+    "MXDataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter", "_init_data",
 ]

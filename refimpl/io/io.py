@@ -3,6 +3,9 @@
 from .desc import DataBatch, DataDesc
 from .iterator import DataIter, MXDataIter
 from .ndarray_iter import NDArrayIter
+from .utils import _init_data
 from .wrappers import PrefetchingIter, ResizeIter
 
-__all__ = ["DataBatch", "DataDesc", "DataIter", "MXDataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter"]
+__all__ = [
+    "DataBatch", "DataDesc", "DataIter", "MXDataIter", "NDArrayIter", "PrefetchingIter", "ResizeIter", "_init_data",
+]

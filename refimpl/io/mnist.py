@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import warnings
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from ..base import decides, refusal, require
 from ..ndarray import NDArray, array
 from ..ndarray.restoring import delivered
+from ..root_log import LOG
 from .desc import DataBatch, DataDesc
 from .idx import IMAGES, LABELS, read_idx
 from .iterator import MXDataIter
@@ -88,7 +88,7 @@ class MNISTIter(MXDataIter):
         self.provide_data = [DataDesc(data_name, batch)]
         self.provide_label = [DataDesc(label_name, (self.batch_size,))]
         if not _flag("silent", silent):
-            logging.info(
+            LOG.info(
                 "MNISTIter: load %d images, shuffle=%d, shape=[%s]", len(self._order),
                 _flag("shuffle", shuffle), ",".join(map(str, batch)),
             )

@@ -6,7 +6,7 @@ one process and the statement of its push and pull rules. ``server.py`` and ``ta
 ``histories.py`` judges any parameter server by what it handed out. ``machines/`` has messages and logs as bytes.
 """
 
-from . import histories
+from . import histories, kvstore
 from .base import KVStoreBase, TestStore, create
 from .distributed import DistributedKVStore
 from .kvstore_server import KVStoreServer
@@ -16,5 +16,5 @@ from .simulated import SimulatedCluster, simulate
 
 __all__ = [
     "DistributedKVStore", "Faults", "KVStore", "KVStoreBase", "KVStoreServer", "SimulatedCluster", "TestStore",
-    "create", "histories", "simulate",
+    "create", "histories", "kvstore", "simulate",
 ]

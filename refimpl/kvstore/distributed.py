@@ -6,7 +6,6 @@ arrays are kept. ``server.py`` says what becomes of a push, ``placement.py`` whi
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from .. import optimizer as opt
 from ..base import decides, refusal, require
 from ..ndarray import NDArray
 from ..optimizer.states import dumps_optimizer
+from ..root_log import LOG
 from . import messages as say
 from . import rows
 from .compression import TwoBit
@@ -358,7 +358,7 @@ class DistributedKVStore(KVStore):
         """
         for answer in self._ask_all(say.Command(self._table, head, body)):
             if isinstance(answer, say.Done) and answer.note:
-                logging.info(answer.note)
+                LOG.info(answer.note)
 
     def _barrier(self) -> None:
         """Wait until every worker is here; what any of them pushed before is then on the servers."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -15,6 +14,7 @@ from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
 from ..optimizer import at_once, states
 from ..quirks import declare
+from ..root_log import LOG
 from . import rows, sums
 from .compression import TwoBit, working_type
 from .interface import KVStoreBase
@@ -198,7 +198,7 @@ class KVStore(KVStoreBase):
         kept = [target for target in targets if not target.is_sparse]
         if len(kept) < len(targets) and not self._told:
             self._told = True
-            logging.info(
+            LOG.info(
                 "pull leaves sparse arrays alone: use row_sparse_pull with row_ids, or pull with ignore_sparse=False"
             )
         return kept

@@ -8,7 +8,6 @@ All decisions are those of :class:`Choices`, so that a run can be repeated, and 
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base import decides, refusal, require
+from ..root_log import LOG
 from . import messages as say
 from . import server as rules
 from .distributed import DistributedKVStore
@@ -188,7 +188,7 @@ class SimulatedCluster:
                 worker.dismiss()
         failed = sorted((w for w in running if w.failure is not None), key=lambda w: (w.failed_at, w.rank))
         for worker in failed:
-            logging.error("worker %d ended with %s: %s", worker.rank, type(worker.failure).__name__, worker.failure)
+            LOG.error("worker %d ended with %s: %s", worker.rank, type(worker.failure).__name__, worker.failure)
         if failed:
             assert failed[0].failure is not None
             raise failed[0].failure

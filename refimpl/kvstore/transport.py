@@ -6,11 +6,11 @@ the servers (``server.py``) nor the workers' store (``distributed.py``) would no
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Protocol
 
 from ..base import MXNetError, decides, refusal
+from ..root_log import LOG
 from .messages import Answer, Body, Recall, Refused, Reply, Request, size_of
 
 WAITING = 1 << 28
@@ -108,7 +108,7 @@ class Channel:
         self._kept += size
         if self._kept > KEPT:
             self.held = None
-            logging.warning(
+            LOG.warning(
                 "worker %d has pulled %d MiB without giving anything to keep: were it started again, it would be"
                 " refused [Cluster/bytes-kept]", self.worker, self._kept >> 20,
             )

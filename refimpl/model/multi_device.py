@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,7 @@ from ..context import Context
 from ..executor_manager import DataParallelExecutorManager
 from ..ndarray import NDArray
 from ..optimizer import Optimizer, get_updater
+from ..root_log import chosen
 from .updating import _initialize_kvstore, _update_params, _update_params_on_kvstore
 
 # The parameters of a batch-end callback.
@@ -58,7 +58,7 @@ def _train_multi_device(
     Raises:
         ValueError: the iterator has no batch to fill an epoch with.
     """
-    logger = logger or logging
+    logger = chosen(logger)
     executor_manager = DataParallelExecutorManager(
         symbol, ctx, train_data, arg_names, param_names, aux_names, work_load_list, logger, sym_gen
     )

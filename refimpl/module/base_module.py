@@ -12,19 +12,20 @@ from typing import Any
 
 from .. import metric
 from .. import ndarray as nd
-from ..base import decides, described, refusal
+from ..base import _as_list, decides, described, refusal
 from ..context import cpu
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc
 from ..io.iterator import Batches
 from ..model import BatchEndParam
 from ..ndarray import NDArray
+from ..root_log import chosen
 from .batches import call_all, first
 from .descriptions import _check_input_names, _check_names_match, _parse_data_desc
 from .life_cycle import demand, in_words
 from .returning import place_of, standing
 
-__all__ = ["BaseModule", "_check_input_names", "_check_names_match", "_parse_data_desc"]
+__all__ = ["BaseModule", "_as_list", "_check_input_names", "_check_names_match", "_parse_data_desc"]
 
 INITIALIZER = Uniform(0.01)
 """How parameters start unless told otherwise."""
@@ -52,7 +53,7 @@ class BaseModule:
     """
 
     def __init__(self, logger: Any = logging) -> None:
-        self.logger = logger
+        self.logger = chosen(logger)
         self.binded = False
         self.for_training = False
         self.inputs_need_grad = False

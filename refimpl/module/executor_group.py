@@ -14,10 +14,12 @@ from ..io import DataDesc
 from ..metric import EvalMetric
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
+from ..root_log import chosen
 from . import side_by_side
 from .arrays import SliceCopy, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .bind_options import argument_contexts, gradient_requirements, group_contexts
 from .descriptions import check_labels, resized
+from .loading import _load_data, _load_general, _load_label, _merge_multi_context, _prepare_group2ctxs
 from .parameters import check_states, check_values
 from .storages import as_stored, storages
 from .thread_pool import ThreadPool
@@ -64,7 +66,7 @@ class DataParallelExecutorGroup:
         self.state_names = list(state_names or [])
         self.for_training = for_training
         self.inputs_need_grad = inputs_need_grad
-        self.logger = logger
+        self.logger = chosen(logger)
         self.group2ctxs = group_contexts(group2ctxs, len(self.contexts))
         inputs = [description.name for description in _described(data_shapes)] if inputs_need_grad else []
         trained = set(self.param_names) - set(self.fixed_param_names)
@@ -440,3 +442,9 @@ def _described(shapes: Sequence[Any] | None) -> list[DataDesc]:
 def _own(copies: Sequence[SliceCopy]) -> list[SliceCopy]:
     """The same copies for a context that gets a whole batch of its own."""
     return [copy._replace(whole=True, part=Ellipsis) for copy in copies]
+
+
+__all__ = [
+    "DataParallelExecutorGroup", "_load_data", "_load_general", "_load_label", "_merge_multi_context",
+    "_prepare_group2ctxs",
+]

@@ -203,6 +203,13 @@ def install(
     return updates
 
 
+def _kind(optimizer: Any) -> str:
+    """How a refusal calls what was given for an optimizer."""
+    if isinstance(optimizer, type):
+        return f"the class {optimizer.__name__}; call it, as in optimizer={optimizer.__name__}()"
+    return type(optimizer).__name__
+
+
 @decides("Module/index-names")
 def _made_optimizer(
     optimizer: Any, params: Any, group: DataParallelExecutorGroup, rescale_grad: float, on_store: bool
@@ -233,7 +240,7 @@ def _made_optimizer(
     if not isinstance(optimizer, opt.Optimizer):
         raise refusal(
             "Module/optimizer-kind",
-            f"optimizer must be a name or an Optimizer, not {type(optimizer).__name__}",
+            f"optimizer must be a name or an Optimizer, not {_kind(optimizer)}",
             AssertionError,
         )
     if optimizer.rescale_grad != rescale_grad:
@@ -258,6 +265,6 @@ def given_kept_on_failure(
         group: the executors, whose parameters a store may write.
         attributes: dicts of attributes that get their values back.
     """
-    given = [vars(one) for one in (kvstore, optimizer) if hasattr(one, "__dict__")]
+    given = [vars(one) for one in (kvstore, optimizer) if hasattr(one, "__dict__") and not isinstance(one, type)]
     stored = [kvstore._stored] if type(kvstore) is KVStore else []
     return unchanged_on_failure(group.param_arrays, shallow=[*attributes, *given, *stored])

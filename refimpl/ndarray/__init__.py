@@ -16,6 +16,7 @@ from .exchange import from_dlpack, to_dlpack_for_read, to_dlpack_for_write
 from .file_format import load, load_frombuffer, save
 from .functions import *  # noqa: F403  # add, subtract, ..., logical_xor
 from .ndarray import NDArray, array, empty
+from .pictures import imdecode
 from .rearranging import concatenate, moveaxis, split_v2
 
 # isort: split
@@ -41,9 +42,9 @@ globals()["__getattr__"] = _known.attributes(__name__)  # not a def: a type chec
 
 __all__ = [
     "NDArray", "arange", "array", "concatenate", "contrib", "empty", "eye", "from_dlpack", "from_numpy",
-    "full", "histogram", "image", "linalg", "linspace", "load", "load_frombuffer", "moveaxis", "onehot_encode",
-    "ones", "random", "save", "sparse", "split_v2", "to_dlpack_for_read", "to_dlpack_for_write", "utils", "waitall",
-    "zeros",
+    "full", "histogram", "image", "imdecode", "linalg", "linspace", "load", "load_frombuffer", "moveaxis",
+    "onehot_encode", "ones", "random", "save", "sparse", "split_v2", "to_dlpack_for_read", "to_dlpack_for_write",
+    "utils", "waitall", "zeros",
 ]
 __all__ += functions.__all__
 __all__ += op.__all__

@@ -5,7 +5,6 @@ The table is ``refimpl/op_registry/storage_rules.py``; ``sparse/rules_*.py`` fil
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from ..kernels.foundation import Op
 from ..op_registry.signatures import parsed
 from ..op_registry.signatures import signature as signature_of
 from ..op_registry.storage_rules import FALLBACK_STORAGE, RULES, Rule, Storages
+from ..root_log import LOG
 from . import dense, sparse_tape
 from .convert import copy_into, ordered, tostype
 
@@ -141,7 +141,7 @@ def report(key: Any, what: str) -> None:
     if key in _REPORTED or os.environ.get("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "1") == "0":
         return
     _REPORTED.add(key)
-    logging.warning(
+    LOG.warning(
         "Storage type fallback detected: %s; set MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 to silence this", what
     )
 

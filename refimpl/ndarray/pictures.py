@@ -96,4 +96,51 @@ def _cvimread(
     return _delivered(content, color, red_first, out)
 
 
-__all__ = ["_cvimdecode", "_cvimread"]
+@decides("nd/imdecode")
+def imdecode(
+    str_img: bytes, clip_rect: tuple[int, int, int, int] = (0, 0, 0, 0), out: NDArray | None = None, index: int = 0,
+    channels: int = 3, mean: NDArray | None = None,
+) -> NDArray:
+    """Decode a picture: float32 of shape (channels, height, width), red first.
+
+    Args:
+        str_img: the content of the file.
+        clip_rect: (left, top, right, bottom) of the part to take, right and bottom excluded; zeros take all.
+        out: where to write it: (channels, height, width), or (n, channels, height, width).
+        index: which of the n pictures of ``out`` is written.
+        channels: 3 colours, 1 grey.
+        mean: subtracted.
+
+    Raises:
+        MXNetError: ``str_img`` holds no picture, or an argument does not fit it.
+        ImportError: Pillow is not installed.
+    """
+    require("nd/imdecode", channels in (1, 3), f"channels must be 1 or 3, not {channels!r}")
+    require("imdecode/picture", isinstance(str_img, bytes) and str_img, "str_img must be the bytes of a picture's file")
+    pixels = decoded_plainly(str_img, channels == 3)
+    left, top, right, bottom = clip_rect
+    if any(clip_rect):
+        height, width = pixels.shape[:2]
+        require(
+            "nd/imdecode", 0 <= left < right <= width and 0 <= top < bottom <= height,
+            f"clip_rect {tuple(clip_rect)} does not lie in a picture of width {width} and height {height}",
+        )
+        pixels = pixels[top:bottom, left:right]
+    picture = array(np.ascontiguousarray(pixels.transpose(2, 0, 1)), dtype="float32")
+    if mean is not None:
+        require("nd/imdecode", mean.shape == picture.shape, f"mean has shape {mean.shape}, not {picture.shape}")
+        picture = picture - mean
+    if out is None:
+        return picture
+    require(
+        "nd/imdecode", out.shape[-3:] == picture.shape and (len(out.shape) == 3 or 0 <= index < out.shape[0]),
+        f"a picture {picture.shape} is no picture {index} of out, which has shape {out.shape}",
+    )
+    if len(out.shape) == 3:
+        out[:] = picture
+    else:
+        out[index] = picture
+    return out
+
+
+__all__ = ["_cvimdecode", "_cvimread", "imdecode"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from ..context import Context
 from ..kernels.foundation.forks import own_lock
 from ..ndarray import NDArray, array
 from ..ndarray.requirements import ASSIGNMENTS
+from ..root_log import LOG
 
 
 class CustomOp:
@@ -188,7 +188,7 @@ def register(reg_name: str) -> Callable[[type], type]:
                 TypeError,
             )
         if reg_name in _REGISTERED:
-            logging.warning("New registration is overriding existing custom operator %s", reg_name)
+            LOG.warning("New registration is overriding existing custom operator %s", reg_name)
         add(reg_name, prop_cls)
         return prop_cls
 

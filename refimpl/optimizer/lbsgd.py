@@ -23,7 +23,6 @@ and any other name means 1 during the warm-up. The state is as SGD's. Kernel: ``
 
 from __future__ import annotations
 
-import logging
 import math
 from typing import Any
 
@@ -33,6 +32,7 @@ from ..base import decides, require
 from ..kernels.foundation import get
 from ..ndarray import NDArray, operators
 from ..quirks import declare
+from ..root_log import LOG
 from .apply import check_alike, master_copy, zeros_like
 from .rule import Index, Optimizer, register, warn_half_precision
 from .sgd import sgd_step
@@ -85,7 +85,7 @@ class LBSGD(Optimizer):
             "LBSGD/batch-scale", batch_scale > 0,
             f"batch_scale is the number of gradients in a step, 1 or more, got {batch_scale}", ValueError,
         )
-        logging.info(
+        LOG.info(
             "Large batches: batch_scale %s, warm-up %r over %s epochs of %s updates", batch_scale, warmup_strategy,
             warmup_epochs, updates_per_epoch,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 
 from .. import ndarray as nd
@@ -11,6 +10,7 @@ from ..base import decides, require
 from ..files.atomic import together
 from ..ndarray import NDArray
 from ..ndarray.file_format import read_file
+from ..root_log import LOG
 
 # Prefix of a name in a checkpoint -> which of (arguments, auxiliary states) it belongs to.
 _PREFIXES = {"arg": 0, "aux": 1}
@@ -42,7 +42,7 @@ def save_checkpoint(
         if symbol is not None:
             symbol.save(f"{prefix}-symbol.json", remove_amp_cast=remove_amp_cast)
         nd.save(file, named)
-    logging.info('Saved checkpoint to "%s"', file)
+    LOG.info('Saved checkpoint to "%s"', file)
 
 
 def load_params(prefix: str, epoch: int) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
@@ -63,7 +63,7 @@ def parse_params(content: bytes, file: str) -> tuple[dict[str, NDArray], dict[st
     found = nd.load_frombuffer(content, file)
     params: tuple[dict[str, NDArray], dict[str, NDArray]] = ({}, {})
     if not found:
-        logging.warning("Params file '%s' is empty", file)
+        LOG.warning("Params file '%s' is empty", file)
         return params
     require(
         "Checkpoint/names", isinstance(found, dict),

@@ -15,6 +15,7 @@ from ..files.mistaken import what_it_is
 from ..kernels.foundation import collector_pause
 from ..kernels.foundation.params import Shape, field_types
 from ..op_registry.known import find
+from ..root_log import LOG
 from ..util import is_np_shape
 from . import upgrades
 from .ir import Entry, Node, post_order
@@ -370,7 +371,7 @@ class _Graph:
         rows = [self.row(number, fields) for number, fields in enumerate(self.graph["nodes"])]
         if self.version < upgrades.CURRENT:
             done = upgrades.upgrade(rows, self.version, self.at_node)
-            logging.log(
+            LOG.log(
                 logging.DEBUG if self.depth else logging.INFO,
                 "%s was saved by MXNet %s and is read as of %s (%s)", self.source, upgrades.spelled(self.version),
                 upgrades.spelled(upgrades.CURRENT), ", ".join(done) or "nothing had to change",

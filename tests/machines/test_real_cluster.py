@@ -188,7 +188,7 @@ def test_a_long_wait_says_for_whom_and_ends_when_they_have_ended(tmp_path, monke
                 asking.connected_anew()
                 asking.send(QUESTION, [json.dumps({"report": True, "ended": [1]}).encode()])
 
-        monkeypatch.setattr(remote.logging, "warning", telling)
+        monkeypatch.setattr(remote.LOG, "warning", telling)
         with pytest.raises(mx.MXNetError, match=r"for round 1 of key 'w': worker 1 \(has ended\) is missing") as caught:
             ticket.wait()
         assert caught.value.clause == "Cluster/who-is-missing"

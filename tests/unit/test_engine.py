@@ -227,3 +227,36 @@ except mx.MXNetError:
 def test_numpy_sees_finished_values(engine: mx.engine.Engine) -> None:
     x = mx.nd.array([1, 2]) * 3
     assert np.asarray(x).tolist() == [3, 6]
+
+
+def failing_executor():
+    executor = (mx.sym.random.normal(0, -1, (2,)) + mx.sym.Variable("b")).bind(mx.cpu(), {"b": mx.nd.ones((2,))})
+    executor.forward()
+    return executor.outputs[0]
+
+
+def failing_call():
+    return mx.nd.random.normal(0, -1, (2,)) + 1
+
+
+# MXNet 1.9.1: after `asnumpy` or `wait_to_read` of an array or of an executor's output raised, `waitall` raises nothing
+@pytest.mark.clause("engine/deferred")
+@pytest.mark.parametrize("fail", [failing_executor, failing_call])
+@pytest.mark.parametrize("read", [mx.nd.NDArray.asnumpy, mx.nd.NDArray.wait_to_read])
+def test_waitall_does_not_raise_again_what_a_read_raised(fail, read):
+    array = fail()
+    with pytest.raises(mx.MXNetError, match="scale"):
+        read(array)
+    mx.nd.waitall()
+
+
+# MXNet 1.9.1: x, y = two such arrays; x.asnumpy() raises, waitall raises the failure of y, waitall raises nothing
+@pytest.mark.clause("engine/deferred")
+def test_waitall_raises_another_failure():
+    read, unread = failing_call(), failing_call()
+    with pytest.raises(mx.MXNetError, match="scale"):
+        read.asnumpy()
+    with pytest.raises(mx.MXNetError, match="scale"):
+        mx.nd.waitall()
+    mx.nd.waitall()
+    del unread

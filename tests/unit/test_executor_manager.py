@@ -304,3 +304,14 @@ def test_the_same_gradients_as_a_module(contexts, weights):
     for mine, theirs in zip(manager.grad_arrays, module._exec_group.grad_arrays, strict=True):
         for one, other in zip(mine, theirs, strict=True):
             assert one.asnumpy().tobytes() == other.asnumpy().tobytes()
+
+
+# MXNet 1.9.1: `_bind_exec(net, mx.cpu(), shapes, params, need_grad=...).grad_arrays` is None for False,
+# [None, None, None, None] for set()
+@pytest.mark.clause("ExecutorManager/need-grad")
+@pytest.mark.parametrize(("need_grad", "arrays"), [(False, None), (set(), [None] * 4)])
+def test_gradient_arrays_of_an_executor_without_gradients(need_grad, arrays):
+    net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=2, name="fc"), name="softmax")
+    shapes = {"data": (2, 2), "softmax_label": (2,)}
+    executor = mx.executor_manager._bind_exec(net, mx.cpu(), shapes, ["fc_weight", "fc_bias"], need_grad=need_grad)
+    assert executor.grad_arrays == arrays

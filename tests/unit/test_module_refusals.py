@@ -284,6 +284,12 @@ def case(name, mark, kind, call):
             lambda: ready().init_optimizer(optimizer=3),
         ),
         case(
+            "optimizer class",
+            clause("Module/optimizer-kind"),
+            AssertionError,
+            lambda: ready().init_optimizer(optimizer=mx.optimizer.SGD),
+        ),
+        case(
             "backward for inference",
             clause("Module/needs-training"),
             AssertionError,

@@ -156,7 +156,19 @@ def test_data_dir(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (mx.base.data_dir(), mx.base.data_dir_default()) == ("/x/y", default)
 
 
-# MXNet 1.9.1: 'ab', <class 'ctypes.c_void_p'>, <class 'slice'>; py_str('ab') is an AttributeError
+# MXNet 1.9.1: py_str("fc_output") is AttributeError("'str' object has no attribute 'decode'")
+@pytest.mark.clause("base/py-str")
+def test_a_monitor_callback_may_call_py_str_on_names() -> None:
+    assert mx.base.py_str("fc_output ä") == "fc_output ä"
+    seen = []
+    executor = (mx.sym.Variable("x") + 1).simple_bind(mx.cpu(), x=(2,))
+    executor.set_monitor_callback(lambda name, array: seen.append(mx.base.py_str(name)))
+    executor.forward()
+    executor.outputs[0].wait_to_read()
+    assert [name.endswith("_output") for name in seen] == [True]
+
+
+# MXNet 1.9.1: 'ab', <class 'ctypes.c_void_p'>, <class 'slice'>
 def test_small_names() -> None:
     assert mx.base.py_str(b"ab \xc3\xa4") == "ab ä"
     assert mx.base.NDArrayHandle.__name__ == "c_void_p"

@@ -7,13 +7,13 @@ with the snapshot, applies the records since, and so knows all that anybody had 
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...base import decides
+from ...root_log import LOG
 from .. import messages as say
 from .. import server as rules
 from ..waiting import waits, waits_for
@@ -108,7 +108,7 @@ class Node:
             try:
                 self.keep()
             except OSError as error:  # the log goes on
-                logging.warning("server %d cannot write a snapshot: %s", self.number, error)
+                LOG.warning("server %d cannot write a snapshot: %s", self.number, error)
                 self._limit = 2 * self._written
         return replies
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import atexit
 import json
-import logging
 import os
 import threading
 import time
 from collections.abc import Sequence
 
 from ...base import decides, refusal
+from ...root_log import LOG
 from .. import messages as say
 from ..transport import Channel, Ticket
 from .serving import MESSAGES, QUESTION, name_of
@@ -234,7 +234,7 @@ class RemoteTransport:
         if in_vain or waited > self._patience:
             ticket.failure = f"{message}; the wait is given up"
         else:
-            logging.warning("%s", message)
+            LOG.warning("%s", message)
 
 
 __all__ = ["RemoteTransport"]

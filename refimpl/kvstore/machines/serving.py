@@ -8,7 +8,6 @@ JSON that changes nothing: what a request waits for (``{"why": [worker, number]}
 from __future__ import annotations
 
 import json
-import logging
 import struct
 import threading
 from collections import defaultdict
@@ -16,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...base import MXNetError, decides
+from ...root_log import LOG
 from .. import messages as say
 from .checksums import Bytes
 from .events import Noting
@@ -104,7 +104,7 @@ class Serving:
             try:
                 neighbour.send(backup.take(message))
             except (OSError, MXNetError, struct.error) as error:  # it is asked again after a while
-                logging.warning("server %d cannot use what server %d has of it: %s", self.node.number,
+                LOG.warning("server %d cannot use what server %d has of it: %s", self.node.number,
                                 neighbour.next, error)
         self._send(backup.released())
 
@@ -116,7 +116,7 @@ class Serving:
             for message in self._copies.take(pieces):
                 self._listener.send(name, COPY, message)
         except (OSError, struct.error) as error:
-            logging.warning("server %d cannot keep a copy for %s: %s", self.node.number, name.decode(), error)
+            LOG.warning("server %d cannot keep a copy for %s: %s", self.node.number, name.decode(), error)
 
     def _taken(self, frames: list[Sequence[Bytes]]) -> list[say.Reply]:
         """Replies to several frames; of damaged ones among them there are none."""
@@ -128,7 +128,7 @@ class Serving:
         except MXNetError as error:
             if len(frames) > 1:
                 return [reply for frame in frames for reply in self._taken([frame])]
-            logging.warning("%s", error)
+            LOG.warning("%s", error)
             return []
 
     def _send(self, replies: Sequence[say.Reply]) -> None:
@@ -157,7 +157,7 @@ class Serving:
                 safe = {} if self._backup is None else {"safe": self._backup.safe}
                 found = {**self.node.report(), **safe, "noted": [] if self._noting is None else self._noting.taken()}
         except (ValueError, TypeError, KeyError) as error:
-            logging.warning("server %d: a question that is none: %s", self.node.number, error)
+            LOG.warning("server %d: a question that is none: %s", self.node.number, error)
             return
         self._listener.send(name, QUESTION, [json.dumps(found).encode()])
 
