@@ -65,6 +65,8 @@ ALONE: dict[str, str] = {
     "gather_nd.find_last": "of several places that are equal the last counts, so their order matters",
     "gather_nd.find_outside": "names the first index that is out of range",
     "identity.count_above": "one count, a single number",
+    "image_random.average": "the average of a picture, a single number, added up in order",
+    "image_random.draw_factor": "draws one number from the stream",
     "lars.put_sum": "adds the sums of blocks, a single number, in their order",
     "quantize.ends": "the least and the largest element, two numbers",
     "quantize.needed": "the largest element, a single number",

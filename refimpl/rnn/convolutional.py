@@ -59,7 +59,7 @@ class BaseConvRNNCell(BaseRNNCell):
         self._input_shape = input_shape
         self._conv_layout: Any = conv_layout
         once = symbol.Convolution(
-            data=symbol.Variable("data"), num_filter=num_hidden, kernel=i2h_kernel, stride=i2h_stride, pad=i2h_pad,
+            symbol.Variable("data"), num_filter=num_hidden, kernel=i2h_kernel, stride=i2h_stride, pad=i2h_pad,
             dilate=i2h_dilate, layout=self._conv_layout,
         )
         _, outputs, _ = once.infer_shape_partial(data=input_shape)
