@@ -165,8 +165,7 @@ LAB = Lab(
     name="gradient", title="A graph that computes gradients", chapter="spec/gradient.md",
     task="""
 The gradient of a graph is found by walking it once, from the outputs back to the variables. Write the walk for graphs
-of three operators. A value that several nodes read gets a gradient from each; MXNet 1.9.1 loses some of them when there
-are eight or more.
+of three operators. A value that several nodes read gets a gradient from each, and its own gradient is their sum.
 """,
     stub=STUB,
     laws=(
