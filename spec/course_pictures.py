@@ -10,8 +10,10 @@ them, and draws these. No number in a picture is written here by hand.
 from __future__ import annotations
 
 import html
+import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log10
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,8 @@ if str(ROOT) not in sys.path:
 
 import refimpl as mx  # noqa: E402
 from refimpl.executor_manager import _split_input_slice  # noqa: E402
+from refimpl.explain.clusters.diagram import diagram  # noqa: E402
+from refimpl.explain.clusters.log import recording  # noqa: E402
 from refimpl.module.life_cycle import table  # noqa: E402
 from refimpl.symbol.ir import Node  # noqa: E402
 from spec import generated  # noqa: E402
@@ -33,7 +37,7 @@ STYLE = (
     "svg{background:#fff;color:#16202c}text{font:13px system-ui,sans-serif;fill:currentColor}.small{font-size:11px}"
     ".m{text-anchor:middle}.e{text-anchor:end}.a{fill:#bfdbfe}.b{fill:#fed7aa}.c{fill:#bbf7d0}.d{fill:#e9d5ff}"
     ".n{fill:#e5e7eb}rect{stroke:currentColor;stroke-width:1}.l{fill:none;stroke:currentColor;stroke-width:1.5}"
-    ".blue{stroke:#2563eb}.red{stroke:#dc2626}.dash{stroke-dasharray:5 4}"
+    ".h{fill:currentColor}.blue{stroke:#2563eb}.red{stroke:#dc2626}.dash{stroke-dasharray:5 4}"
     "@media(prefers-color-scheme:dark){svg{background:#131416;color:#e5e7eb}.a{fill:#1e3a5f}.b{fill:#6b3410}"
     ".c{fill:#14532d}.d{fill:#4a2a6b}.n{fill:#374151}.blue{stroke:#60a5fa}.red{stroke:#f87171}}"
 )
@@ -103,11 +107,12 @@ def _arcs(order: Sequence[Node], title: str) -> str:
     rows, height = 34, 26
     body = []
     for number, node in enumerate(order):
-        for entry in node.inputs:
-            if id(entry.node) in place:
-                a, b = place[id(entry.node)] * rows + 30, number * rows + 30
-                reach = 14 + 9 * (number - place[id(entry.node)])
-                body.append(f'<path class="l" d="M300 {a}C{300 + reach} {a} {300 + reach} {b} 300 {b}"/>')
+        sources = [place[id(entry.node)] for entry in node.inputs if id(entry.node) in place]
+        for arrival, source in enumerate(sorted(sources, reverse=True), start=1):
+            a, b = source * rows + 30, number * rows + 17 + height * arrival / (len(sources) + 1)
+            reach = 22 + 9 * (number - source)
+            body.append(f'<path class="l" d="M300 {a}C{300 + reach} {a} {300 + reach} {b:.1f} 307 {b:.1f}"/>')
+            body.append(f'<path class="h" d="M301 {b:.1f}l8 -4v8z"/>')
         backward = node.kind.startswith("_backward")
         kind = "n" if node.is_variable else "b" if backward else "a"
         body.append(box(20, number * rows + 17, 280, height, kind))
@@ -118,7 +123,8 @@ def _arcs(order: Sequence[Node], title: str) -> str:
 
 def symbol() -> str:
     """The nodes of a net in their order."""
-    return _arcs(_net().order(), "Nine nodes in their order; an arc goes from an input to what reads it")
+    order = _net().order()
+    return _arcs(order, f"{len(order)} nodes in their order, with an arc from each input to the node that reads it")
 
 
 def bind() -> str:
@@ -212,53 +218,51 @@ def module() -> str:
     head, *rows = table().splitlines()
     flags = head.split()
     body = [text(236 + 96 * n, 24, flag.replace("_initialized", ""), "m small") for n, flag in enumerate(flags)]
-    chosen = {"bind", "init_params", "init_optimizer", "forward", "backward", "update"}
+    chosen = {"bind", "init_params", "init_optimizer", "forward", "backward", "update", "get_input_grads"}
     shown = [row for row in rows if row.split()[0] in chosen and len(row.split()) == 1 + len(flags)]
     for number, row in enumerate(shown):
         name, *marks = row.split()
         y = 36 + 36 * number
         body.append(text(170, y + 19, name, "e"))
         for column, mark in enumerate(marks):
-            kind, words = {"+": ("c", "sets"), "x": ("a", "needs")}.get(mark, ("n", ""))
+            kind, words = {"+": ("c", "sets"), "?": ("d", "as asked"), "x": ("a", "needs")}.get(mark, ("n", ""))
             body.append(box(190 + 96 * column, y, 92, 28, kind, words))
     return svg(680, 44 + 36 * len(shown), "What each call needs, and what it sets", body)
 
 
 def cluster() -> str:
     """The messages of one round, two workers and a server, on a network that loses some."""
-    made = mx.kv.simulate(workers=2, servers=1, seed=3)
+    with recording() as recorder:
+        made = mx.kv.simulate(workers=2, servers=1, seed=3)
 
-    def work(one: Any) -> float:
-        one.init("w", mx.nd.zeros(1))
-        one.push("w", mx.nd.array([one.rank + 1.0]))
-        total = mx.nd.zeros(1)
-        one.pull("w", out=total)
-        return float(total.asscalar())
+        def work(one: Any) -> float:
+            one.init("w", mx.nd.zeros(1))
+            one.push("w", mx.nd.array([one.rank + 1.0]))
+            total = mx.nd.zeros(1)
+            one.pull("w", out=total)
+            return float(total.asscalar())
 
-    assert made.run(work) == [3.0, 3.0]
-    events = [str(event).split() for event in made.events]
-    first = next(n for n, words in enumerate(events) if "Push" in words)
-    columns = {"worker0": 120.0, "worker1": 560.0, "server": 340.0}
-    body = [text(x, 20, {"server": "server 0"}.get(n, n.replace("worker", "worker ")), "m") for n, x in columns.items()]
-    rows = events[first:]
-    height = 44 + 22 * len(rows)
-    body += [line([(x, 28), (x, height - 8)], "dash") for x in columns.values()]
-    for number, words in enumerate(rows):
-        y = 46 + 22 * number
-        if words[1] != "worker":
-            body.append(text(340, y + 4, f"server 0: {words[0]}", "m"))
-            continue
-        a, b = columns[f"worker{words[2]}"], columns["server"]
-        what = " ".join([words[5], *words[7:8], *words[8:10]] if len(words) > 7 else [words[5], words[0]])
-        lost = words[0] == "drop"
-        kind = "red dash" if lost else "blue" if "gets" in words else ""
-        start, end = (b, a) if "gets" in words else (a, b)
-        stop = (start + end) / 2 if lost else end
-        body.append(line([(start, y), (stop, y)], kind))
-        side = -1 if stop < start else 1
-        body.append(line([(stop - 7 * side, y - 4), (stop, y), (stop - 7 * side, y + 4)], kind))
-        body.append(text((a + b) / 2, y - 3, f"{what}{' (lost)' if lost else ''}", "m small"))
-    return svg(680, height, "One round of two workers: pushes that are lost, repeated and survive a crash", body)
+        assert made.run(work) == [3.0, 3.0]
+    drawing = diagram({"workers": 2, "servers": 1, "events": recorder.events}, "course")
+    width, height = map(int, re.findall(r'(?:width|height)="(\d+)"', drawing.partition(">")[0]))
+    counts = Counter(event["action"] for event in recorder.events)
+    told = [f"{counts[action]} {words}" for action, words in FAULTS.items() if counts[action]]
+    title = f"One round of two workers, time downwards: {', '.join(told)}"
+    return svg(width, height, title, [f"<style>{_explain_style()}</style>", drawing])
+
+
+FAULTS = {
+    "drop": "messages lost", "duplicate": "doubled", "again": "sent again", "crash": "crash of the server",
+}
+
+
+def _explain_style() -> str:
+    """The colours of the pages of ``refimpl explain``, and how those draw messages."""
+    assets = ROOT / "refimpl/explain/assets"
+    page, messages = ((assets / name).read_text(encoding="utf-8") for name in ("page.css", "cluster.css"))
+    colours = page[: page.index("* {")].replace("\n", " ")
+    rules = [rule for rule in messages.splitlines() if rule.startswith((".messages", ".member", ".event"))]
+    return f"{colours}{''.join(rules)}svg{{background:var(--ground)}}text{{fill:var(--ink)}}.tick{{fill:var(--soft)}}"
 
 
 def svrg() -> str:
@@ -310,10 +314,24 @@ PICTURES: dict[str, Callable[[], str]] = {
 }
 
 
+def with_titles(chapter: str, pictures: Mapping[str, str]) -> str:
+    """The text of a chapter, with the title of each picture as its alternative text."""
+
+    def named(found: re.Match[str]) -> str:
+        title = re.search("<title>(.*?)</title>", pictures[found[1]])
+        assert title is not None
+        return f"![{html.unescape(title[1])}](pictures/{found[1]}.svg)"
+
+    return re.sub(r"!\[[^\]]*\]\(pictures/(\w+)\.svg\)", named, chapter)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the script; returns its exit code."""
     check = generated.asks_check(arguments, "The pictures of the course.")
-    files = {FOLDER / f"{name}.svg": made() for name, made in PICTURES.items()}
+    pictures = {name: made() for name, made in PICTURES.items()}
+    files = {FOLDER / f"{name}.svg": picture for name, picture in pictures.items()}
+    for chapter in sorted(FOLDER.parent.glob("[01]*.md")):
+        files[chapter] = with_titles(chapter.read_text(encoding="utf-8"), pictures)
     problems = generated.renew(files, "course_pictures", check=check)
     print(*(problems or ["fresh"]), sep="\n")
     return 1 if problems else 0

@@ -19,10 +19,11 @@ class Step(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """The flags an operation needs to be True, and those it makes True when it succeeds."""
+    """The flags an operation needs to be True, those it makes True when it succeeds, and those it sets as asked."""
 
     needs: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()
+    settles: tuple[str, ...] = ()
 
 
 STEPS: dict[str, Step] = {
@@ -44,10 +45,11 @@ ALREADY_OPTIMIZED = "the module has an optimizer: init_optimizer changes nothing
 
 _BOUND = ("binded",)
 _READY = ("binded", "params_initialized")
+_PURPOSE = ("for_training", "inputs_need_grad")
 
 LIFE_CYCLE: dict[str, Operation] = {
-    "bind": Operation((), ("binded",)),
-    "bind to a shared module": Operation(_READY, ("binded", "params_initialized")),
+    "bind": Operation((), ("binded",), _PURPOSE),
+    "bind to a shared module": Operation(_READY, ("binded", "params_initialized"), _PURPOSE),
     "reshape": Operation(_BOUND),
     "switch_bucket": Operation(_BOUND),
     "data_shapes": Operation(_BOUND),
@@ -115,13 +117,15 @@ def in_words(module: Any) -> str:
 
 
 def table() -> str:
-    """Return the life cycle as text: an operation needs the flags marked x and makes those marked + True."""
+    """Return the life cycle as text: an operation needs the flags marked x, makes those marked + True, and sets those
+    marked ? to what its arguments of these names say.
+    """
     width = max(map(len, LIFE_CYCLE))
     lines = [" " * width + "  " + "  ".join(STEPS)]
     for name, operation in LIFE_CYCLE.items():
-        marks = (
-            ("x" if flag in operation.needs else "+" if flag in operation.gives else ".").center(len(flag))
-            for flag in STEPS
-        )
-        lines.append(f"{name:{width}}  {'  '.join(marks)}".rstrip())
+        columns = []
+        for flag in STEPS:
+            marks = (mark for mark, flags in zip("x+?", operation, strict=True) if flag in flags)
+            columns.append(next(marks, ".").center(len(flag)))
+        lines.append(f"{name:{width}}  {'  '.join(columns)}".rstrip())
     return "\n".join(lines)

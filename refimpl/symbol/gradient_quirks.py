@@ -8,8 +8,8 @@ from .ir import Entry, Node
 
 _SUM_CAP = declare(
     "gradient-sum-cap", "gradient/chain",
-    "in an executor, from eight consumers of one array on, the gradient of clip, reverse or SoftmaxOutput"
-    " replaces what was added up before it",
+    "in an executor, where eight outputs or more read one array and nothing else does, the gradient of clip, reverse or"
+    " SoftmaxOutput replaces what was added up before it",
     "the sum is the gradient",
 )
 _OVERWRITING = ("clip", "reverse", "SoftmaxOutput")  # MXNet's kernels that forget to add
@@ -36,20 +36,28 @@ class Contributions:
 
 
 class _LostContributions(Contributions):
-    """Those of MXNet 1.9.1: of eight or more, some kernels replace what came before their own."""
+    """Those of MXNet 1.9.1: of eight outputs or more, some kernels replace what came before their own."""
 
     def __init__(self) -> None:
         super().__init__()
         self._replaced: dict[Key, int] = {}
+        self._inner: set[int] = set()  # nodes that other nodes read
+        self._complete: set[Key] = set()  # values that an inner node reads: MXNet adds all of their terms up
 
     def add(self, key: Key, part: Entry, sender: Node | None = None) -> None:
-        if sender is not None and sender.op is not None and sender.op.name in _OVERWRITING:
-            self._replaced[key] = len(self._parts.get(key, ()))
+        if sender is not None:
+            self._inner.add(key[0])
+            if id(sender) in self._inner:
+                self._complete.add(key)
+            if sender.op is not None and sender.op.name in _OVERWRITING:
+                self._replaced[key] = len(self._parts.get(key, ()))
         super().add(key, part, sender)
 
     def of(self, key: Key) -> list[Entry] | None:
         parts = super().of(key)
-        return parts if parts is None or len(parts) < 8 else parts[self._replaced.get(key, 0) :]
+        if parts is None or len(parts) < 8 or key in self._complete:
+            return parts
+        return parts[self._replaced.get(key, 0) :]
 
 
 def contributions(in_executor: bool) -> Contributions:

@@ -136,7 +136,7 @@ def test_the_table_prints():
         line.rsplit(None, len(STEPS))[0].strip(): line.split()[-len(STEPS) :]
         for line in table().splitlines()[1:]
     }
-    assert rows["bind"] == ["+", ".", ".", ".", "."]
+    assert rows["bind"] == ["+", ".", ".", "?", "?"]
     assert rows["update"] == ["x", "x", "x", "x", "."]
     assert rows["get_input_grads"] == ["x", "x", ".", ".", "x"]
     assert rows["init_params"] == ["x", "+", ".", ".", "."]
@@ -146,3 +146,13 @@ def test_save_checkpoint_with_states_writes_nothing_without_an_optimizer(tmp_pat
     with pytest.raises(AssertionError):
         ready().save_checkpoint(str(tmp_path / "net"), 1, save_optimizer_states=True)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("operation", [name for name, given in LIFE_CYCLE.items() if given.settles])
+@pytest.mark.parametrize("asked", [(True, False), (True, True), (False, False)])
+def test_settled_flags_are_those_that_were_asked_for(operation: str, asked: tuple[bool, bool]) -> None:
+    flags = LIFE_CYCLE[operation].settles
+    shared = {"shared_module": ready()} if "shared" in operation else {}
+    module = mx.mod.Module(network())
+    module.bind(DATA, LABEL, **dict(zip(flags, asked, strict=True)), **shared)
+    assert tuple(getattr(module, flag) for flag in flags) == asked

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
 import re
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -183,6 +186,21 @@ def test_gradient_sum_cap() -> None:
         assert [consumers(position, 7)[1] for position in range(7)] == [64] * 7
     with quirks(NONE):
         assert consumers(0) == [128, 128]
+
+
+@pytest.mark.parametrize("together", [
+    lambda terms: functools.reduce(operator.add, terms), lambda terms: sym.add_n(*terms),
+    lambda terms: sym.add_n(*map(sym.square, terms)) * 0.5, lambda terms: sym.concat(*terms, dim=0),
+])
+def test_gradient_sum_cap_is_for_outputs(together: Callable) -> None:
+    # MXNet 1.9.1: the same lines with n terms, clip(a) at any place among them, give n
+    a = sym.Variable("a")
+    terms = [sym.clip(a, a_min=-5, a_max=5), *[a * 1] * 3, sym.clip(a, a_min=-5, a_max=5), *[a * 1] * 3]
+    with quirks("gradient-sum-cap"):
+        executor = together(terms).bind(mx.cpu(), {"a": nd.array([1])}, args_grad={"a": nd.zeros(1)})
+        executor.forward(is_train=True)
+        executor.backward(nd.ones(executor.outputs[0].shape))
+        assert executor.grad_dict["a"].asscalar() == 8
 
 
 def test_gradient_sum_cap_is_for_executors() -> None:

@@ -207,6 +207,21 @@ few such graphs with one set of parameters. Write them on top of Module: which b
 current one, is all there is to it.
 """,
     stub=STUB,
+    answers=frozenset({"BucketingModule"}),
+    words={
+        "Bucketing/forward": "forward makes the bucket of the batch's bucket_key the current one and runs it;"
+        " whatever is asked afterwards is asked of the current bucket, which at first is the default one.",
+        "Bucketing/parameters": "Every parameter of a bucket is one of the default bucket's; a bucket may use some of"
+        " them, in any order. One that the default bucket does not have is refused (MXNetError).",
+        "Bucketing/optimizer": "All buckets use the optimizer of the default bucket, and its states belong to"
+        " parameters by name.",
+        "Bucketing/names": "Each call of sym_gen has automatic names counted from zero, so that a layer without a"
+        " name is fullyconnected0 in every bucket, whatever was built before.",
+        "Bucketing/failed-switch": "When forward fails, the current bucket stays the current one, and a bucket that"
+        " could not be bound is forgotten.",
+        "Bucketing/batch-key": "A batch without a bucket_key, or with one that cannot be the key of a dict, raises"
+        " TypeError.",
+    },
     laws=(
         Law(_forward, "Bucketing/forward", 30),
         Law(lambda student, draw: _trained(student, draw, 0.0), "Bucketing/parameters", 30),

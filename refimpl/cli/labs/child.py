@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import json
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ...base import decides
 from . import LABS
 from .watching import TOO_LONG, Watched, own_line
 
@@ -30,6 +32,9 @@ def main(name: str, file: str) -> None:
 
     module = sys.modules[f"lab_{lab.module}"] = ModuleType(f"lab_{lab.module}")
     module.__file__ = file
+    if borrowed := lab.answers & _names(file):
+        tell(borrowed=" and ".join(sorted(borrowed)))
+        return
     watched = Watched(module, lab.seconds, overdue)
     try:
         watched.call("import", _run, (module, file), {})
@@ -42,6 +47,20 @@ def main(name: str, file: str) -> None:
     judging = importlib.import_module("refimpl.cli.labs.judging")  # Hypothesis is an extra
     verdicts = judging.judge(lab, watched, module, lambda clause: tell(trying=clause))
     tell(verdicts=[verdict.plain() for verdict in verdicts])
+
+
+@decides("Labs/own-work")
+def _names(file: str) -> set[str]:
+    """The names that a file takes from modules, by import or with a dot; none where it cannot be parsed."""
+    try:
+        nodes = list(ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))))
+    except (SyntaxError, ValueError):
+        return set()  # running it will say where
+    imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    paths = [getattr(node, "module", None) or "" for node in imports]
+    paths += [alias.name for node in imports for alias in node.names]
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return attributes | {part for path in paths for part in path.split(".")}
 
 
 def _run(module: ModuleType, file: str) -> None:

@@ -163,6 +163,26 @@ def _ahead(student: Any, draw: Draw) -> None:
         _replied(talk.ask(1, "pull", "w"), [(1, talk.numbers[1] - 1, _vector(expected))])
 
 
+def _once(student: Any, draw: Draw) -> None:
+    """Messages of one worker arrive in any order, some of them twice; then all of them in order once more."""
+    asks: list[Any] = [("init", "w", np.zeros(1, np.float32))]
+    asks += [draw.choice([("push", "w", _vector(2.0**n)), ("pull", "w")]) for n in range(draw.integer(1, 3))]
+    values, answers = 0.0, list[Any]()
+    for ask in asks:
+        values += float(ask[2][0]) if ask[0] == "push" else 0
+        answers.append(_vector(values) if ask[0] == "pull" else "done")
+    sent = _order_of_workers(draw, len(asks))
+    sent = [number for number in sent for _ in range(1 + draw.one_in(4))]
+    talk, arrived, executed = Talk(student, 1), set[int](), 0
+    for number in [*sent, *range(len(asks))]:
+        expected: Replies = [(0, number, answers[number])] if number < executed else []
+        arrived.add(number)
+        while executed in arrived:
+            expected.append((0, executed, answers[executed]))
+            executed += 1
+        _replied(talk.ask(0, *asks[number], number=number), expected)
+
+
 def _pure(student: Any, draw: Draw) -> None:
     """The same step from the same state gives the same replies, whatever came in between."""
     talk = _ready(student, 2)
@@ -252,8 +272,25 @@ overtake each other, and what the workers pulled is judged: `refimpl.kvstore.his
 doubled or handed out too early.
 """,
     stub=STUB,
+    answers=frozenset({"kv", "kvstore"}),
+    words={
+        "Cluster/pull-own": "A push is answered at once. A pull is answered with the value after the last round in"
+        " which the pulling worker has pushed; where others have not pushed to that round yet, the answer waits for"
+        " them.",
+        "Cluster/ahead": "A worker may push several times before the others do; each push is kept until its round is"
+        " complete.",
+        "Cluster/once": "The messages of a worker are executed in the order of their numbers, and each once: one that"
+        " arrives too early is kept until those before it have arrived, and one that arrives again gets the same"
+        " answer as the first time.",
+        "Cluster/sync-round": "The first push of every worker to a key makes round 1, the second of every worker"
+        " round 2. When the last push of a round has arrived, the sum of its pushes is added to the value of the key.",
+        "Cluster/rank-order": "The pushes of a round are added from the left in the order of the workers' numbers,"
+        " whichever arrived first: ((w0 + w1) + w2) + ...",
+        "Cluster/pure": "step never changes the state that it is given: it returns a new one, and the old one can"
+        " still be used.",
+    },
     laws=(
-        Law(_pull_own, "Cluster/pull-own", 30), Law(_ahead, "Cluster/ahead", 20),
+        Law(_pull_own, "Cluster/pull-own", 30), Law(_ahead, "Cluster/ahead", 20), Law(_once, "Cluster/once", 60),
         Law(lambda student, draw: _history(student, draw, storm=False), "Cluster/sync-round", 40),
         Law(_rank_order, "Cluster/rank-order", 150), Law(_pure, "Cluster/pure", 60),
         Law(lambda student, draw: _history(student, draw, storm=True), "Cluster/once", 120),

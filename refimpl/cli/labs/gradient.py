@@ -165,10 +165,14 @@ LAB = Lab(
     name="gradient", title="A graph that computes gradients", chapter="spec/gradient.md",
     task="""
 The gradient of a graph is found by walking it once, from the outputs back to the variables. Write the walk for graphs
-of three operators. A value that several nodes read gets a gradient from each; MXNet 1.9.1 loses some of them when there
-are eight or more.
+of three operators. A value that several nodes read gets a gradient from each, and its own gradient is their sum.
 """,
     stub=STUB,
+    words={
+        "gradient/chain": "The walk visits nodes from the outputs back. The gradient of a node is the sum of what the"
+        " nodes that read it give back, the last of them in the order of the graph first: (last + last but one) + ...",
+        "gradient/unreached": "The gradient of a wanted variable that no output depends on is zeros of its shape.",
+    },
     laws=(
         Law(_chain, "gradient/chain"), Law(_several, "gradient/chain"), Law(_order, "gradient/chain", 150),
         Law(_unreached, "gradient/unreached", 50),

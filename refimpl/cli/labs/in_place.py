@@ -108,6 +108,29 @@ def _in_place(student: Any, draw: Draw) -> None:
             demand(kept, f"{step.output} over {' or '.join(free)}, which nobody reads afterwards", found)
 
 
+def fewest(steps: list[Step], held: set[str]) -> int:
+    """How many buffers are enough: a step takes the one that it may write over, else a free one, else a new one."""
+    last, place, free, count = last_reads(steps, held), dict[str, int](), list[int](), 0
+    for number, step in enumerate(steps):
+        done = [name for name in (*step.reads, step.output) if last[name] == number and name not in ("x", "y")]
+        over = next((name for name in step.over if name in done), None)
+        if over is not None:
+            done.remove(over)
+            place[step.output] = place[over]
+        elif free:
+            place[step.output] = free.pop()
+        else:
+            place[step.output], count = count, count + 1
+        free += [place[name] for name in done]
+    return count
+
+
+def _few(student: Any, draw: Draw) -> None:
+    steps, held, found = _asked(student, draw)
+    enough = fewest(steps, held)
+    demand(len(set(found.values())) <= enough, f"{enough} buffers, since others are free again", found)
+
+
 def run(steps: list[Step], buffers: dict[str, int]) -> dict[str, list[float]]:
     """Run steps in buffers, and what each output holds at the end.
 
@@ -141,9 +164,18 @@ A graph writes many values, and most are read once. A plan decides, before anyth
 buffer. Write the plan. What is written over too early is lost without a word; what is kept too long costs memory.
 """,
     stub=STUB,
+    words={
+        "memory/lifetime": "A value keeps its buffer from the step that writes it to the last step that reads it; a"
+        " value that is held keeps it for good. From then on the buffer is free for the outputs of later steps, and a"
+        " new one is taken only where none is free.",
+        "memory/inplace": "A step writes its output over an input that its operator allows to be overwritten, where"
+        " no later step reads that input and nobody holds it.",
+        "memory/plan-changes-nothing": "Whoever runs the steps in these buffers gets the numbers that every value in"
+        " a buffer of its own gives.",
+    },
     laws=(
         Law(_lifetime, "memory/lifetime", 300), Law(_in_place, "memory/inplace", 300),
-        Law(_changes_nothing, "memory/plan-changes-nothing", 200),
+        Law(_changes_nothing, "memory/plan-changes-nothing", 200), Law(_few, "memory/lifetime", 300),
     ),
 )
 """The lab."""

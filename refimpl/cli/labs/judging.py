@@ -30,6 +30,7 @@ class Verdict:
         calls: the calls of the smallest case that did not.
         expected, got: what should have come, and what came.
         line: the line of the student's file that raised an error.
+        unwritten: the student's function that raised NotImplementedError, as every function does that a lab gives out.
     """
 
     clause: str
@@ -38,6 +39,7 @@ class Verdict:
     expected: str = ""
     got: str = ""
     line: str = ""
+    unwritten: str = ""
 
     def plain(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -81,11 +83,13 @@ def _tried(law: Law, student: Watched, module: Any) -> Verdict:
             last = Verdict(law.clause, False, list(student.lines), error.expected, error.got)
             raise
         except Exception as error:
-            line = own_line(traceback.extract_tb(error.__traceback__), module)
+            frames = traceback.extract_tb(error.__traceback__)
+            line = own_line(frames, module)
             if not line and not isinstance(error, (AssertionError, AttributeError)):  # a bug of ours, or of the drawing
                 raise
             said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            last = Verdict(law.clause, False, list(student.lines), "a result, not an error", said, line)
+            unwritten = frames[-1].name if line and isinstance(error, NotImplementedError) else ""
+            last = Verdict(law.clause, False, list(student.lines), "a result, not an error", said, line, unwritten)
             raise Broken(last.expected, said) from error
 
     try:

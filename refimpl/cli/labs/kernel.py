@@ -113,6 +113,16 @@ ways. The laws are those that every page of kernels/ keeps: what is written, wha
 gradient is the slope.
 """,
     stub=STUB,
+    words={
+        "contract/fills": "forward fills every element of the output, and backward every element of a gradient that"
+        " is not None. Neither adds to what was there before, nor writes outside.",
+        "cumsum/axis": "out[i] is the sum of the elements up to and with i along the axis, which may count from the"
+        " end; axis=None reads the array as one row.",
+        "cumsum/dtype": "The output has the type out.flat.dtype. Each element is cut to it first; whole numbers wrap"
+        " around, and real ones are added in float64 and rounded once for each output.",
+        "cumsum/gradient": "The gradient is the running sums of the head from the other end.",
+        "contract/inputs-stay": "forward and backward change no input.",
+    },
     laws=(
         Law(_law(laws.fills_outputs), "contract/fills", 30), Law(_forward, "cumsum/axis"),
         Law(lambda student, draw: _forward(student, draw, cancelling=True), "cumsum/dtype"),

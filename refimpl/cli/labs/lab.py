@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...oracle.drawing.draws import Draw
-from ...rules import rules
 
 WIDTH = 96
 
@@ -58,6 +57,8 @@ class Lab:
         task: what to write, in a few sentences.
         stub: the file to fill in; ``{rules}`` becomes the words of the rules.
         laws: what is judged, in the order in which a student meets it.
+        words: each rule as the lab says it, with nothing that the lab has not.
+        answers: names of the package that do what the lab asks for; a file that uses one is not judged.
         seconds: how long one call of the student's code may take.
     """
 
@@ -67,6 +68,8 @@ class Lab:
     task: str
     stub: str
     laws: Sequence[Law]
+    words: Mapping[str, str]
+    answers: frozenset[str] = frozenset()
     seconds: float = 5.0
 
     @property
@@ -81,12 +84,12 @@ class Lab:
 
     def code(self) -> str:
         """The file to fill in."""
-        words = "\n\n".join(textwrap.fill(f"[{name}] {rules[name].text}", WIDTH) for name in self.clauses)
+        words = "\n\n".join(textwrap.fill(f"[{name}] {self.words[name]}", WIDTH) for name in self.clauses)
         return self.stub.replace("{rules}", words).lstrip("\n")
 
     def text(self) -> str:
         """The task as Markdown."""
-        listed = "\n".join(textwrap.fill(f"* `{name}`: {rules[name].text}", WIDTH, subsequent_indent="  ")
+        listed = "\n".join(textwrap.fill(f"* `{name}`: {self.words[name]}", WIDTH, subsequent_indent="  ")
                            for name in self.clauses)
         return (
             f"# {self.title}\n\n{self.task.strip()}\n\nWrite your code into `{self.module}.py`, then ask as often as"

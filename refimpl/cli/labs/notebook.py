@@ -10,7 +10,6 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from ...base import decides
-from ...rules import rules
 from .lab import Lab
 from .running import Result, require_hypothesis
 from .watching import Watched
@@ -51,7 +50,10 @@ def judged(name: str, names: Mapping[str, Any]) -> str:
     result = Result([verdict.clause for verdict in verdicts if verdict.kept])
     for verdict in verdicts:
         if not verdict.kept:
-            result = Result(result.kept, verdict.clause, verdict.calls, verdict.expected, verdict.got, verdict.line)
+            result = Result(
+                result.kept, verdict.clause, verdict.calls, verdict.expected, verdict.got, verdict.line,
+                unwritten=verdict.unwritten,
+            )
     return "\n".join(report(lab, result, 100))
 
 
@@ -64,20 +66,25 @@ def _files(names: Mapping[str, Any]) -> Iterator[str]:
             yield function.__code__.co_filename
 
 
+@decides("Labs/unwritten")
 def report(one: Lab, result: Result, width: int) -> Iterator[str]:
     """The lines that a student reads."""
     if result.passed:
         yield f"{one.name}: all {len(one.clauses)} rules are kept"
         return
-    yield f"{one.name}: {len(set(result.kept))} of {len(one.clauses)} rules are kept"
+    if result.unwritten:
+        yield f"{one.name}: {result.unwritten} is not written yet"
+        yield f"the chapter is {one.chapter}"
+        return
+    laws = [law.clause for law in one.laws]
+    kept = [clause for clause in one.clauses if result.kept.count(clause) == laws.count(clause)]
+    yield f"{one.name}: {len(kept)} of {len(one.clauses)} rules are kept"
     for clause in one.clauses:
-        if clause == result.broken:
-            yield f"  broken      {clause}"
-        else:
-            yield f"  {'kept       ' if clause in result.kept else 'not reached'} {clause}"
+        state = "broken" if clause == result.broken else "kept" if clause in kept else "not reached"
+        yield f"  {state:<11} {clause}"
     if result.broken:
         yield ""
-        yield from textwrap.wrap(f"[{result.broken}] {rules[result.broken].text}", width)
+        yield from textwrap.wrap(f"[{result.broken}] {one.words[result.broken]}", width)
         yield ""
         yield "The smallest case that was found:"
         yield from (f"    {call}" for call in result.calls)

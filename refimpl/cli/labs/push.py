@@ -191,6 +191,24 @@ same new weight. Write the store: a table of arrays by key. Who else holds an ar
 order a sum is made, decide whether two trainings end in the same bits.
 """,
     stub=STUB,
+    answers=frozenset({"kv", "kvstore", "KVStore"}),
+    words={
+        "KVStore/push-replaces": "Without an updater the sum of the arrays that one push gives for a key replaces the"
+        " stored array. It is not added to it.",
+        "KVStore/init-copies": "init copies its array: writing to the array afterwards does not change the store."
+        " init does not call the updater.",
+        "KVStore/push-copies": "The store never holds an array of the caller's, and hands none to an updater: even"
+        " the sum of a single array is a copy.",
+        "KVStore/pull-copies": "pull gives a copy: writing to it does not change the store.",
+        "KVStore/updater": "With an updater a push does not replace the stored array: updater(key, merged, stored) is"
+        " called once, and changes stored in place.",
+        "KVStore/sum-order-device": "A store of kind device adds arrays from the left: ((a0 + a1) + a2) + ...",
+        "KVStore/sum-order-local": "A store of kind local adds arrays as a0 + (a1 + a2 + a3 + a4) + (a5 + a6 + a7 +"
+        " a8) + ...: each group of up to four is added up from the left, and its sum is then added to the total.",
+        "KVStore/duplicate-init": "A second init of a key raises MXNetError, and changes nothing.",
+        "KVStore/initialised": "push and pull of a key that was never initialised raise MXNetError, before anything"
+        " changes.",
+    },
     laws=(
         Law(_pushes, "KVStore/push-replaces"),
         Law(_init_copies, "KVStore/init-copies", 30),

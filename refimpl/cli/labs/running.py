@@ -18,6 +18,8 @@ from .lab import Lab
 
 PATIENCE = 300.0
 """Seconds after which a process is ended whatever it does: compiled code cannot be asked where it is."""
+ENDINGS = {"verdicts", "unread", "borrowed", "overdue"}
+"""What the process that judges says last."""
 
 
 @dataclass
@@ -30,6 +32,7 @@ class Result:
         calls: the calls of the smallest case that broke it.
         expected, got: what should have come, and what came.
         line: the student's own line, where there is one to show.
+        unwritten: the function that still is as the lab gave it out.
         problem: what is wrong beside a broken rule: an error while the file was read, a call that does not end.
     """
 
@@ -40,6 +43,7 @@ class Result:
     got: str = ""
     line: str = ""
     problem: str = ""
+    unwritten: str = ""
 
     @property
     def passed(self) -> bool:
@@ -80,7 +84,7 @@ def check(lab: Lab, file: Path, patience: float = PATIENCE) -> Result:
         problem = f"it did not end within {patience:.0f} seconds: is there an endless loop, in compiled code?"
     events = [json.loads(line) for line in said.splitlines()]
     result = _result(events)
-    if not problem and not any("verdicts" in event or "unread" in event or "overdue" in event for event in events):
+    if not problem and not any(ENDINGS & event.keys() for event in events):
         problem = f"the process that ran it ended with exit code {code}: {(errors.strip().splitlines() or ['?'])[-1]}"
     result.problem = result.problem or problem
     return result
@@ -97,6 +101,8 @@ def _result(events: list[dict[str, Any]]) -> Result:
         if "unread" in event:
             result.problem = f"the file cannot be run: {event['unread']['error']}"
             result.line = event["unread"]["line"]
+        elif "borrowed" in event:
+            result.problem = f"the file uses {event['borrowed']}, which does what this lab asks for: write it yourself"
         elif "overdue" in event:
             late = event["overdue"]
             result.broken, result.calls, result.line = (tried or [None])[-1], late["calls"], late["line"]
@@ -108,6 +114,7 @@ def _result(events: list[dict[str, Any]]) -> Result:
                 if not verdict["kept"]:
                     result.broken, result.calls = verdict["clause"], verdict["calls"]
                     result.expected, result.got, result.line = verdict["expected"], verdict["got"], verdict["line"]
+                    result.unwritten = verdict["unwritten"]
     return result
 
 

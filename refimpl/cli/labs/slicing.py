@@ -114,6 +114,20 @@ Two devices train one net. Each batch has to be cut between them. Write the func
 gets. It is a few lines, and there are two traps: what becomes of a half, and what becomes of the rest.
 """,
     stub=STUB,
+    answers=frozenset({"_split_input_slice"}),
+    words={
+        "split/half-to-even": "The share of device i is round(weights[i] * batch_size / sum(weights)) rows. A half is"
+        " rounded to the even neighbour, as Python's round does: 2.5 to 2, 3.5 to 4.",
+        "split/shortfall": "Where the shares add up to fewer rows than the batch has, the last device gets the rest.",
+        "split/excess": "Where the shares add up to more rows than the batch has, slices are laid out from the left"
+        " and cut off at the end of the batch, so that the last devices get less than their shares.",
+        "split/partition": "The slices follow each other without gap or overlap, in the order of the devices, from"
+        " row 0 to the last row. Their ends are ints.",
+        "split/empty": "A device that would get no row is refused with ValueError: there are more devices than rows,"
+        " a share rounds to zero, the batch is empty, or the devices before the last have used it up.",
+        "split/zero-weights": "Weights that add up to zero raise ZeroDivisionError.",
+        "split/no-device": "An empty list of weights raises IndexError.",
+    },
     laws=(
         Law(_half_to_even, "split/half-to-even", 30),
         Law(lambda student, draw: _all_rows(student, draw, -1), "split/shortfall"),

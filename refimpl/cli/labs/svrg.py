@@ -156,6 +156,17 @@ of each batch twice, at the weights and at a snapshot of them, and adds the mean
 snapshot. Write the three functions; numbers are fractions, so what is equal is equal exactly.
 """,
     stub=STUB,
+    answers=frozenset({"SVRGModule", "svrg_optimization"}),
+    words={
+        "SVRG/full-gradient": "The mean is the sum of the gradient over all rows, starting from zero, times the batch"
+        " size, divided by the number of rows. Rows that only fill up the last batch are left out.",
+        "SVRG/step": "The gradient of a step is that of the batch at the weights, less that at the snapshot, plus the"
+        " mean.",
+        "SVRG/batch-size": "The mean belongs to a batch of the full size. A smaller batch adds its part of it, so"
+        " that it takes a smaller step.",
+        "SVRG/fit": "train takes a new snapshot, and its mean, at the beginning of each epoch whose number is a"
+        " multiple of update_freq, the first one included.",
+    },
     laws=(
         Law(_full, "SVRG/full-gradient"), Law(_step, "SVRG/step", 40), Law(_small_batch, "SVRG/batch-size", 60),
         Law(lambda student, draw: _trained(student, draw, 1), "SVRG/step"),

@@ -51,7 +51,7 @@ def diagram(run: Mapping[str, Any], identity: str, marked: Collection[int] = ())
     label = f"Messages between {workers} workers and {servers} servers, time downwards"
     return (
         f'<svg class="messages" role="group" aria-label="{text(label)}" viewBox="0 0 {width} {bottom + 8}"'
-        f' width="{width}" height="{bottom + 8}">{"".join(body)}</svg>'
+        f' width="{width}" height="{bottom + 8}" style="min-width:{width * 4 // 5}px">{"".join(body)}</svg>'
     )
 
 

@@ -27,6 +27,7 @@ PLANTED = {
             place[step.output] = place[taken]
         elif free:
 """),
+        ("memory/lifetime", "elif free:", "elif False:"),
     ],
     "gradient": [
         ("gradient/chain", "gradient = part if gradient is None else gradient + part", "gradient = part"),
@@ -51,6 +52,13 @@ PLANTED = {
     "dist-sync": [
         ("Cluster/pull-own", 'if state["queues"].get((key, worker)):', "if False:"),
         ("Cluster/once", 'if number < state["next"].get(worker, 0):', "if False:"),
+        ("Cluster/once", """    while (worker, state["next"].get(worker, 0)) in state["early"]:
+        now = state["next"].get(worker, 0)
+        state["next"][worker] = now + 1
+        replies += act(state, worker, now, state["early"].pop((worker, now)))
+""", """    state["next"][worker] = max(number + 1, state["next"].get(worker, 0))
+    replies += act(state, worker, number, state["early"].pop((worker, number)))
+"""),
         ("Cluster/rank-order", 'in range(state["workers"])]', 'in reversed(range(state["workers"]))]'),
         ("Cluster/pure", "copy.deepcopy(state)", "state"),
         ("Cluster/ahead", 'state["queues"].setdefault((key, worker), []).append(ask[2])',
