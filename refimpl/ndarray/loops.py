@@ -123,7 +123,7 @@ def boolean_mask(
 
     ``out`` receives the rows; ``name`` is taken as by every operator, and not used.
     How many there are depends on values, so the rows are found before anything is recorded; the gradient of a row
-    that is not taken is zero. Where no row is taken the result is empty, and not recorded.
+    that is not taken is zero. Where no row is taken the result has no rows.
 
     Raises:
         MXNetError: ``axis`` is not 0, or ``index`` does not have one element per row.
@@ -135,8 +135,6 @@ def boolean_mask(
         f"boolean_mask: index needs one axis with an element per row; data is {data.shape}, index {index.shape}",
     )
     places = np.flatnonzero(index.asnumpy())
-    if not places.size:
-        return zeros((0, *data.shape[1:]), data.context, data.dtype)
     return operators.call("take", data, array(places, data.context, "int64"), out=out)
 
 

@@ -153,16 +153,6 @@ def _fields(heads: Sequence[Entry], order: Sequence[Node], indent: int) -> list[
 # --- reading --------------------------------------------------------------------------------------
 
 
-@decides("symbol-file/np-shape")
-def _tell_unknown_sides(attrs: dict[str, str], graph: _Graph) -> None:
-    """Under ``np_shape``, mark what is unknown in the shape of a variable of a file that was written outside of it."""
-    stated = attrs.get("__shape__")
-    if stated and is_np_shape() and not graph.under_np_shape:
-        attrs["__shape__"] = re.sub(r"\b0+[lL]?\b", "-1", stated)
-        if not re.search(r"\d", stated):  # an unknown shape, which says nothing
-            del attrs["__shape__"]
-
-
 class _Graph:
     """A parsed file, or a graph inside one, whose every reference is checked before it is followed."""
 
@@ -180,9 +170,7 @@ class _Graph:
         if len(self.graph["nodes"]) > MAX_NODES:
             raise self.fail(f"{len(self.graph['nodes'])} nodes, more than {MAX_NODES}")
         self.version: int = self.read_version() if around is None else around.version
-        self.under_np_shape: bool = "is_np_shape" in self.graph.get("attrs", {}) if around is None else (
-            around.under_np_shape
-        )
+        self.np_shape: bool = "is_np_shape" in self.graph.get("attrs", {}) if around is None else around.np_shape
 
     def fail(self, reason: str, slug: str = "valid") -> Exception:
         return refusal(f"symbol-file/{slug}", f"Failed to load symbol from {self.source}: {reason}")
@@ -355,7 +343,8 @@ class _Graph:
     def node(self, row: Row, nodes: Sequence[Node | None]) -> Node:
         entries = [self.entry(reference, nodes, row) for reference in row.inputs]
         if row.op is None:
-            _tell_unknown_sides(row.attrs, self)
+            if is_np_shape() and not self.np_shape:
+                upgrades.mark_unknown_sides(row.attrs)
             return Node(None, row.name, row.attrs)
         counter, count = row.op.variadic, str(len(entries))
         # some operators count groups of inputs

@@ -6,6 +6,7 @@ needs it no more. Two upgrades happen while nodes are made (`finish_inputs`), si
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -99,6 +100,16 @@ def upgrade(rows: Sequence[Row], version: int, at_node: Callable[..., Any]) -> l
         if version < before and sum(at_node(row, function, row, rows) for row in rows):
             needed.append(function.__name__)
     return needed
+
+
+@decides("symbol-file/np-shape")
+def mark_unknown_sides(attrs: dict[str, str]) -> None:
+    """Mark what is unknown in the shape of a variable as ``np_shape`` writes it: -1, or no shape at all."""
+    stated = attrs.get("__shape__")
+    if stated:
+        attrs["__shape__"] = re.sub(r"\b0+[lL]?\b", "-1", stated)
+        if not re.search(r"\d", stated):  # an unknown shape, which says nothing
+            del attrs["__shape__"]
 
 
 def input_names(op: Op, params: Any) -> tuple[str, ...]:
