@@ -12,12 +12,28 @@ import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .refusal import decides
+from .refusal import decides, refusal
+
+
+@decides("kernel-cache/no-files")
+def _is_refused_file(error: BaseException | None) -> bool:
+    """Whether the system refused a file to the compiler, which may have made another exception of it."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, OSError):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
 
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """Within this block Ctrl-C is only recorded; at its end the program's own handler is called."""
+    """Within this block a kernel is made; Ctrl-C is only recorded, and at its end the program's own handler is called.
+
+    Raises:
+        MXNetError: the system opens no file that the compiler needs.
+    """
     noted: list[tuple[Any, ...]] = []
     handler = signal.getsignal(signal.SIGINT)
     replaced: Callable[..., Any] | None = None
@@ -27,6 +43,13 @@ def held() -> Iterator[None]:
             replaced = handler
     try:
         yield
+    except Exception as error:
+        if not _is_refused_file(error):
+            raise
+        raise refusal(
+            "kernel-cache/no-files", f"a kernel cannot be compiled or read, because a file cannot be opened ({error});"
+            " close files or raise the limit of open files (ulimit -n), then repeat the call",
+        ) from error
     finally:
         if replaced is not None:
             signal.signal(signal.SIGINT, replaced)

@@ -42,7 +42,7 @@ TEMPORARY_SPACES = 11
 
 @decides("Executor/gradient-arrays")
 def _gradients_of(bound: Bound) -> list[NDArray | None] | None:
-    return bound.gradients if bound.has_gradients else None
+    return FixedList(bound.gradients) if bound.has_gradients else None
 
 
 class Executor:

@@ -69,3 +69,15 @@ def test_bound_arrays_are_not_replaced(change) -> None:
     assert isinstance(executor.arg_arrays, list)
     executor.arg_arrays[0][:] = 3
     assert executor.forward()[0].asnumpy().tolist() == [6, 6]
+
+
+@pytest.mark.clause("Executor/fixed-arrays")
+def test_bound_gradients_are_not_replaced() -> None:
+    """1.9.1 after ``grad_arrays[0] = full(2, 7)``: backward writes 2 into the old array, and the new one keeps 7."""
+    gradient = mx.nd.zeros(2)
+    executor = (mx.sym.Variable("a") * 2).bind(mx.cpu(), {"a": mx.nd.ones(2)}, args_grad={"a": gradient})
+    with pytest.raises(TypeError, match="bound and cannot be replaced"):
+        executor.grad_arrays[0] = mx.nd.full(2, 7)
+    executor.forward(is_train=True)
+    executor.backward(mx.nd.ones(2))
+    assert gradient.asnumpy().tolist() == [2, 2]
