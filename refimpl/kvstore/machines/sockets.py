@@ -42,6 +42,7 @@ def require_zmq() -> None:
     global zmq  # noqa: PLW0603  # there is one, and most who import this never need it
     try:
         zmq = importlib.import_module("zmq")
+        importlib.import_module("zmq.utils.garbage")  # it ends at exit: only what registers later can still send
     except ImportError as error:
         raise refusal(
             "Cluster/needs-zmq",
