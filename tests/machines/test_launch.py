@@ -371,3 +371,44 @@ def test_what_killed_launchers_left_in_memory_is_removed(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
     folders.sweep()
     assert {path.name for path in tmp_path.iterdir()} == {f"refimpl-job-{os.getpid()}-a", "refimpl-job-x", "other"}
+
+
+@pytest.mark.clause("Cluster/stranger")
+@pytest.mark.parametrize(("kind", "content"), [
+    (b"n", b""), (b"n", b"0 0 "), (b"n", b"0 0 {"), (b"n", b"0 0 []"), (b"n", b"0 0 {}"), (b"n", b"x 0 {}"),
+    (b"n", b'0 0 {"worker": 9, "ended": 0, "again": false}'), (b"n", b'1 0 {"worker": 1, "ended": 0, "again": false}'),
+    (b"n", b'0 0 {"worker": 0, "ended": -999, "again": false}'), (b"n", b'0 0 {"worker": 0, "started": null}'),
+    (b"n", b"0 0 \xff\xfe"), (b"n", b"0 0 " + b"[" * 100_000), (b"o", b"0"), (b"o", b"0 7 text"), (b"x", b"0 1 text"),
+])
+def test_a_malformed_message_is_said_and_the_job_goes_on(tmp_path, kind, content):
+    said: list[str] = []
+    tmp_path.chmod(0o700)
+    made = Launcher(Job(1, 1, python("pass")), Threads, tmp_path, said.append)
+    made._take(b"keeper 0\x1b[2J", kind, [content])
+    made._head.close()
+    assert len(said) == 1
+    assert said[0].startswith(r"a malformed message from b'keeper 0\x1b[2J' was dropped: ")
+    assert said[0].isprintable()
+    assert (made.progress.codes, made.progress.pids) == ({}, {})
+
+
+@pytest.mark.clause("Cluster/stranger")
+def test_what_servers_drop_is_said_by_the_launcher(tmp_path, monkeypatch):
+    monkeypatch.setattr(launch, "ASKED_EVERY", 0.0)
+    text = """
+import json, os
+from refimpl.kvstore.machines.sockets import Caller, wait_for
+told = json.loads(os.environ["REFIMPL_JOB"])
+caller = Caller(told["servers"][0], b"somebody")
+while not caller.up:
+    wait_for([caller], 0.1)
+    caller.connected_anew()
+caller.send(b"m", [b"nonsense"])
+caller.send(b"?", [b"nonsense"])
+while not caller.receive():
+    caller.send(b"?", [b'{"report": true, "ended": []}'])  # is told nothing that is meant for the launcher
+    wait_for([caller], 0.5)
+"""
+    _, said, _ = run(Job(1, 1, python(text)), tmp_path / "job")
+    assert "server 0: a message of a stranger, b'somebody', was dropped" in said, said
+    assert [line for line in said if line.startswith("server 0: a question that is none, from b'somebody': ")], said

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from ...base import decides, refusal, require
+from ...base import MXNetError, decides, refusal, require
 from ...files.atomic import write_atomically
+from .checksums import Bytes
 from .events import LATE, EventFile
 from .folders import folder_of_job, place_of_logs, sweep
 from .keeper import NEWS, OUTPUT
@@ -196,17 +197,10 @@ class Launcher:
         asked = 0.0
         while len(self.progress.codes) < self.job.workers:
             for name, kind, pieces in self._head.receive(0.1):
-                if kind == QUESTION:
-                    self._head.send(name, QUESTION, [json.dumps(self._engine.endpoints()).encode()])
-                    continue
-                head, content = bytes(pieces[0]), b"".join(pieces[1:]) if len(pieces) > 1 else b""
-                if len(pieces) == 1:
-                    head, content = _split(head)
-                if kind == OUTPUT:
-                    self._display.clear()
-                    _pass_on(int(head.split()[1]), content)
-                elif kind == NEWS:
-                    self._heard(json.loads(content))
+                self._take(name, kind, pieces)
+            denied = self._head.denied()
+            if denied:
+                self._display.say(f"{denied} connections of strangers, whose keys are not of this job, were refused")
             failed = next((code for code in self.progress.codes.values() if code), 0)
             if failed:
                 return failed if failed > 0 else 128 - failed
@@ -221,6 +215,29 @@ class Launcher:
                 self._display.show(self.progress)
         self._last_reports()
         return 0
+
+    @decides("Cluster/stranger")
+    def _take(self, name: bytes, kind: bytes, pieces: Sequence[Bytes]) -> None:
+        """Take a message of a keeper, a worker or a server; one that is malformed is said and dropped."""
+        if kind == QUESTION:
+            self._head.send(name, QUESTION, [json.dumps(self._engine.endpoints()).encode()])
+            return
+        try:
+            rank, number, content = b"".join(pieces).split(b" ", 2)
+            require("Cluster/stranger", 0 <= int(rank) < self.job.workers, f"there is no worker {int(rank)}")
+            if kind == NEWS:
+                news = _news(json.loads(content))
+                require("Cluster/stranger", news["worker"] == int(rank), f"it is about worker {news['worker']}")
+            else:
+                require("Cluster/stranger", kind == OUTPUT and int(number) in (0, 1, 2), f"its kind is {kind[:9]!r}")
+        except (MXNetError, ValueError, TypeError, KeyError, RecursionError) as error:
+            self._display.say(f"a malformed message from {name[:40]!r} was dropped: {one_line(error)}")
+            return
+        if kind == NEWS:
+            self._heard(news)
+            return
+        self._display.clear()
+        _pass_on(int(number), content)
 
     def _last_reports(self) -> None:
         """Hear from each server once more, if it is there: how it was at the end."""
@@ -268,7 +285,9 @@ class Launcher:
         for number, caller in enumerate(self._questions):
             caller.connected_anew()
             for _, pieces in caller.receive():
-                report = json.loads(b"".join(pieces))
+                report = json.loads(b"".join(pieces))  # of a server, whose place nobody else can take
+                for warning in report.pop("warned", []):
+                    self._display.say(f"server {number}: {warning}")
                 noted = report.pop("noted", [])
                 before = self.progress.hear(number, report, time.monotonic())
                 again = before is not None and before["process"] != report["process"]
@@ -299,10 +318,24 @@ class Launcher:
             self._display.say(f"the servers' state is in {self._state}: the same command goes on from there")
 
 
-def _split(content: bytes) -> tuple[bytes, bytes]:
-    """A head of two words, and what follows."""
-    rank, number, rest = content.split(b" ", 2)
-    return rank + b" " + number, rest
+def one_line(error: BaseException) -> str:
+    """The text of an error in one line of at most 200 letters, without control characters."""
+    return "".join(letter if letter.isprintable() else "?" for letter in str(error)[:200])
+
+
+def _news(found: Any) -> dict[str, Any]:
+    """What a keeper tells: ``worker`` and ``started`` with ``restarts``, or ``worker`` and ``ended`` with ``again``.
+
+    Raises:
+        ValueError, TypeError, KeyError: it is something else.
+    """
+    told = {"worker": int(found["worker"])}
+    if "started" in found:
+        return {**told, "started": int(found["started"]), "restarts": int(found["restarts"])}
+    code = int(found["ended"])
+    if code < 0:
+        signal.Signals(-code)
+    return {**told, "ended": code, "again": bool(found["again"])}
 
 
 def _pass_on(stream: int, content: bytes) -> None:

@@ -22,6 +22,12 @@ from .checksums import Bytes
 
 zmq: Any = None  # the package, from the first socket on: it comes with the extra "ray"
 
+LARGEST = 1 << 20
+"""Bytes of one part of a message where strangers can connect: memory is taken before it is known who sends it."""
+
+HANDSHAKE = 10_000
+"""Milliseconds after which a connection ends that has not shown its key."""
+
 SMALL = 1 << 16
 """Neighbouring pieces of fewer bytes are sent as one."""
 
@@ -87,8 +93,23 @@ def _socket(kind: int, context: Any = None) -> Any:
     return made
 
 
-def _sent(pieces: Sequence[Bytes]) -> Iterator[Bytes]:
-    """The same bytes, with small pieces joined."""
+@decides("Cluster/unknown-memory")
+def _guard(one: Any) -> None:
+    """Let a socket that others can reach hold little for whoever has not shown a key."""
+    one.setsockopt(zmq.MAXMSGSIZE, LARGEST)
+    one.setsockopt(zmq.HANDSHAKE_IVL, HANDSHAKE)
+    one.setsockopt(zmq.BACKLOG, 64)
+
+
+def _cut(pieces: Sequence[Bytes]) -> list[Bytes]:
+    """The same bytes, in pieces that fit into a part with its encryption."""
+    size = LARGEST - 1024
+    return [piece[at : at + size] for piece in map(memoryview, pieces) for at in range(0, len(piece), size)]
+
+
+def _sent(pieces: Sequence[Bytes], *, keyed: bool) -> Iterator[Bytes]:
+    """The same bytes, with small pieces joined, and large ones cut where there are keys."""
+    pieces = _cut(pieces) if keyed else pieces
     small: list[Bytes] = []
     for piece in pieces:
         if len(piece) < SMALL:
@@ -119,18 +140,20 @@ class Listener:
     def __init__(self, endpoint: str, keys: Keys | None = None, allowed: Sequence[str] = ()) -> None:
         require_zmq()
         require_safe(endpoint, keys=keys is not None and bool(allowed))
-        context, self._guard = zmq.Context.instance(), None
+        context, self._guard, self._known = zmq.Context.instance(), None, _Known(allowed)
         if keys is not None:  # whose keys are allowed holds for all sockets of a context
             context = zmq.Context()
             _CONTEXTS.append(context)
             self._guard = importlib.import_module("zmq.auth.thread").ThreadAuthenticator(context)
             self._guard.start()
-            self._guard.configure_curve_callback(credentials_provider=_Known(allowed))
+            self._guard.configure_curve_callback(credentials_provider=self._known)
         self._socket = _socket(zmq.ROUTER, context)
         self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # who connects again is heard at once
         if keys is not None:
             self._socket.curve_secretkey, self._socket.curve_publickey = keys.secret.encode(), keys.public.encode()
             self._socket.curve_server = True
+            _guard(self._socket)
+        self._keyed = keys is not None
         self._socket.bind(endpoint)
         self.endpoint = self._socket.getsockopt(zmq.LAST_ENDPOINT).decode()
 
@@ -161,7 +184,12 @@ class Listener:
 
     def send(self, to: bytes, kind: bytes, pieces: Sequence[Bytes]) -> None:
         """Send to a caller; who is not connected any more gets nothing."""
-        self._socket.send_multipart([to, kind, *_sent(pieces)], copy=False)
+        self._socket.send_multipart([to, kind, *_sent(pieces, keyed=self._keyed)], copy=False)
+
+    def denied(self) -> int:
+        """How many connections with unknown keys came since this was asked last."""
+        count, self._known.denied = self._known.denied, 0
+        return count
 
     def close(self) -> None:
         """Stop listening."""
@@ -175,11 +203,14 @@ class _Known:
 
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = {one.encode() for one in allowed}
+        self.denied = 0
 
     def callback(self, domain: str, key: bytes) -> bool:
         """Whether ``key``, as Z85 text, is one of theirs."""
         del domain
-        return key in self._allowed
+        known = key in self._allowed
+        self.denied += not known
+        return known
 
 
 class Caller:
@@ -240,7 +271,7 @@ class Caller:
     def send(self, kind: bytes, pieces: Sequence[Bytes]) -> bool:
         """Send; False if there is no connection, or it is not ready yet: try again after a moment."""
         try:
-            self._socket.send_multipart([kind, *_sent(pieces)], zmq.NOBLOCK, copy=False)
+            self._socket.send_multipart([kind, *_sent(pieces, keyed=self._keyed)], zmq.NOBLOCK, copy=False)
         except zmq.Again:
             return False
         return True
