@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -85,6 +86,10 @@ def test_workers_are_told_who_they_are(tmp_path, capfd):
     assert code == 0
     assert sorted(out.split("\n")) == ["", "out worker 0 2 3", "out worker 1 2 3"]
     assert err.split("\n") == [f"err 0 True 3 {made._memory['hashes']}"] * 2 + [""]
+    assert said[:2] == [
+        "starts Ray, which takes some seconds, and more on a busy machine",
+        "waits for 3 servers to start, then for 2 workers",
+    ]
     assert [sum(line.startswith(who) for line in said) for who in ("worker 0", "worker 1", "done")] == [1, 1, 1]
     assert list((tmp_path / "job" / "state").iterdir()) == []
 
@@ -275,6 +280,16 @@ def test_a_job_between_machines_has_keys(tmp_path, capfd):
 def test_what_the_command_refuses(words, said, capsys):
     assert command_line(["launch", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.clause("Cli/launch-command")
+@pytest.mark.parametrize(("words", "command"), [
+    (["train.py", "--lr", "1"], ["-m", "refimpl.cli", "run", "train.py", "--lr", "1"]),
+    (["refimpl", "run", "train.py"], ["-m", "refimpl.cli", "run", "train.py"]),
+    (["python", "train.py"], ["train.py"]), (["python3", "-c", "pass"], ["-c", "pass"]),
+])
+def test_commands_of_python_are_run_by_this_python(words, command):
+    assert importlib.import_module("refimpl.cli.launch")._command(words) == [sys.executable, *command]
 
 
 @pytest.mark.clause("Cluster/address")

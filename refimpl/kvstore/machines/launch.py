@@ -115,6 +115,7 @@ class Launcher:
         self._head = Listener(here, mine, self._allowed)
         self._questions: list[Caller] = []
         self._events: EventFile | None = None
+        self._display.say("starts Ray, which takes some seconds, and more on a busy machine")
         self._engine = engine(folder)
 
     # --- running ---------------------------------------------------------------------------------
@@ -143,6 +144,7 @@ class Launcher:
 
     def _start_servers(self) -> list[str]:
         job = self.job
+        self._display.say(f"waits for {job.servers} servers to start, then for {job.workers} workers")
         mine, theirs = self._keys or (None, None)
         options = {
             "durable": job.keep == "disk", "noting": job.events is not None, "peer": job.keep == "peer",
