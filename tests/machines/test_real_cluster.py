@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import stat
 
 import numpy as np
@@ -394,36 +393,3 @@ def test_another_process_has_no_place_of_its_parents(job, monkeypatch):
     first = mx.kv.create("dist_sync")._transport
     monkeypatch.setattr(os, "getpid", lambda: 1)
     assert seat.seat_here().transport is not first
-
-
-@pytest.mark.clause("Cluster/unknown-memory")
-def test_a_stranger_can_make_a_port_hold_a_megabyte_and_no_more():
-    """ZMTP 3.1 up to the first frame, which says how long it is; a longer one than 1 MiB ends the connection."""
-    mine, theirs = sockets.new_keys(), sockets.new_keys()
-    listener = sockets.Listener("tcp://127.0.0.1:*", mine, [theirs.public])
-    greeting = b"\xff" + bytes(8) + b"\x7f\x03\x01" + b"CURVE".ljust(20, b"\0") + bytes(32)
-    for size, ends in ((sockets.LARGEST, False), (sockets.LARGEST + 1, True), (1 << 40, True)):
-        with socket.create_connection(("127.0.0.1", int(listener.endpoint.rpartition(":")[2])), 20) as stranger:
-            stranger.sendall(greeting)
-            left = 64
-            while left:
-                left -= len(stranger.recv(left))
-            stranger.sendall(b"\x06" + size.to_bytes(8, "big"))
-            stranger.settimeout(20 if ends else 0.2)
-            try:
-                assert ends == (stranger.recv(1) == b"")
-            except (ConnectionResetError, TimeoutError) as error:
-                assert ends == isinstance(error, ConnectionResetError)
-    assert listener._socket.getsockopt(sockets.zmq.HANDSHAKE_IVL) == 10_000
-    friend, sent = sockets.Caller(listener.endpoint, b"friend", theirs, mine.public), os.urandom(3 << 20)
-    heard = []
-    while not heard:
-        sockets.wait_for([friend], 0.1)
-        friend.connected_anew()
-        if friend.up and not friend.send(b"m", [b"small", sent]):
-            continue
-        heard = listener.receive(2.0)
-    assert b"".join(heard[0][2]) == b"small" + sent
-    assert max(map(len, heard[0][2])) < sockets.LARGEST
-    friend.close()
-    listener.close()

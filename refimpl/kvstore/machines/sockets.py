@@ -104,7 +104,7 @@ def _guard(one: Any) -> None:
 def _cut(pieces: Sequence[Bytes]) -> list[Bytes]:
     """The same bytes, in pieces that fit into a part with its encryption."""
     size = LARGEST - 1024
-    return [piece[at : at + size] for piece in map(memoryview, pieces) for at in range(0, len(piece), size)]
+    return [memoryview(piece)[at : at + size] for piece in pieces for at in range(0, len(piece), size)]
 
 
 def _sent(pieces: Sequence[Bytes], *, keyed: bool) -> Iterator[Bytes]:
