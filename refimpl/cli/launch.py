@@ -91,4 +91,4 @@ def launch(
         workers, servers or workers, _command(command or []), keep.value, state, events, patience,
         remote=address is not None and not is_near(address),
     )
-    raise typer.Exit(run_job(job, lambda folder: RayEngine(folder, address)))
+    raise typer.Exit(run_job(job, lambda folder, say: RayEngine(folder, address, say)))

@@ -33,12 +33,15 @@ pytestmark = [
 class Threads:
     """An engine whose servers and keepers are threads of this process; the workers are processes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, say=None) -> None:
         self.folder, self.servers, self.keepers, self.noted = folder, [], [], {}
 
     def start_servers(self, arguments):
         self.servers = [ServerActor(*each) for each in arguments]
         return [server.where()[0] for server in self.servers]
+
+    def address(self):
+        return ray.address_here()
 
     def endpoints(self):
         return [server.where()[0] for server in self.servers]
@@ -84,12 +87,10 @@ def test_workers_are_told_who_they_are(tmp_path, capfd):
     code, said, made = run(Job(2, 3, python(TELLS)), tmp_path / "job")
     out, err = capfd.readouterr()
     assert code == 0
-    assert sorted(out.split("\n")) == ["", "out worker 0 2 3", "out worker 1 2 3"]
-    assert err.split("\n") == [f"err 0 True 3 {made._memory['hashes']}"] * 2 + [""]
-    assert said[:2] == [
-        "starts Ray, which takes some seconds, and more on a busy machine",
-        "waits for 3 servers to start, then for 2 workers",
-    ]
+    assert sorted(out.split("\n")) == ["", "worker 0 | out worker 0 2 3", "worker 1 | out worker 1 2 3"]
+    words = f"err 0 True 3 {made._memory['hashes']}"
+    assert sorted(err.split("\n")) == ["", f"worker 0 | {words}", f"worker 1 | {words}"]
+    assert said[0] == "waits for 3 servers to start, then for 2 workers"
     assert [sum(line.startswith(who) for line in said) for who in ("worker 0", "worker 1", "done")] == [1, 1, 1]
     assert list((tmp_path / "job" / "state").iterdir()) == []
 
@@ -117,7 +118,7 @@ print("lived", told["restarts"], flush=True)
 def test_a_worker_that_is_killed_is_started_again(tmp_path, capfd):
     events = tmp_path / "events"
     code, said, made = run(Job(1, 1, python(KILLED_ONCE), events=events), tmp_path / "job")
-    assert (code, capfd.readouterr().out) == (0, "lived 2\n")
+    assert (code, capfd.readouterr().out) == (0, "worker 0 | lived 2\n")
     assert (made.progress.restarts, made._engine.noted) == ({0: 2}, {0: 2})
     assert sum("worker 0 was ended by SIGKILL: it is started again" in line for line in said) == 2
     assert "1 rounds" not in said[-1]
@@ -166,7 +167,7 @@ def test_a_server_is_not_its_own_peer(tmp_path):
 @pytest.mark.clause("Cluster/keep-peer")
 def test_a_job_whose_servers_keep_copies_for_each_other(tmp_path, capfd):
     code, said, _ = run(Job(2, 2, python(SUMS), keep="peer", state=tmp_path / "kept"), tmp_path / "job")
-    assert (code, capfd.readouterr().out) == (0, "3.0\n3.0\n"), said
+    assert (code, sorted(capfd.readouterr().out.split("\n"))) == (0, ["", "worker 0 | 3.0", "worker 1 | 3.0"]), said
     assert list((tmp_path / "kept").iterdir()) == []
 
 
@@ -178,10 +179,13 @@ def test_ray_is_ones_own_and_a_server_that_it_gives_up_ends_the_job(tmp_path, mo
     class Dead(Exception):
         pass
 
-    def get(refs):
-        if refs == "where":
+    answers = [("ipc://x", 1)]
+
+    def get(ref):
+        assert ref == "where"
+        if not answers:
             raise Dead("it died\nOSError: a record is damaged")
-        return [("ipc://x", 1)] * len(refs)
+        return answers.pop()
 
     class Actor:
         options = remote = property(lambda self: lambda *args, **kwargs: self)
@@ -194,7 +198,9 @@ def test_ray_is_ones_own_and_a_server_that_it_gives_up_ends_the_job(tmp_path, mo
     monkeypatch.setitem(sys.modules, "ray", fake)
     monkeypatch.setattr(ray.os, "environ", settings)
     settings["RAY_ADDRESS"] = "10.0.0.1:6379"
-    engine = ray.RayEngine(tmp_path)
+    said = []
+    engine = ray.RayEngine(tmp_path, say=said.append)
+    assert said == ["starts Ray, which takes some seconds, and more on a busy machine"]
     assert (given["address"], given["_node_ip_address"], given["include_dashboard"]) == ("local", "127.0.0.1", False)
     assert (settings["RAY_USAGE_STATS_ENABLED"], settings["RAY_AUTH_MODE"]) == ("0", "token")
     assert "RAY_ADDRESS" not in settings
@@ -237,7 +243,7 @@ def test_the_same_command_goes_on_with_a_job_that_failed(tmp_path, capfd):
     assert said[-1] == f"the servers' state is in {tmp_path / 'kept'}: the same command goes on from there"
     assert (tmp_path / "kept" / "job.json").exists()
     assert run(job, tmp_path / "b")[0] == 0
-    assert capfd.readouterr().out == "run 0\nrun 1\n"
+    assert capfd.readouterr().out == "worker 0 | run 0\nworker 0 | run 1\n"
     assert list((tmp_path / "kept").iterdir()) == []
 
 
@@ -263,8 +269,49 @@ def test_a_damaged_note_of_a_job_is_refused(text, tmp_path):
 def test_a_job_between_machines_has_keys(tmp_path, capfd):
     """As on several machines: sockets of the network, with the keys that the launcher hands out."""
     code, _, made = run(Job(2, 2, python(SUMS), remote=True), tmp_path / "job")
-    assert (code, capfd.readouterr().out) == (0, "3.0\n3.0\n")
+    assert (code, sorted(capfd.readouterr().out.split("\n"))) == (0, ["", "worker 0 | 3.0", "worker 1 | 3.0"])
     assert all(endpoint.startswith("tcp://") for endpoint in made._engine.endpoints())
+
+
+@pytest.mark.clause("Cluster/interface")
+def test_a_network_interface_is_named_in_dmlc_interface(monkeypatch):
+    monkeypatch.delenv("DMLC_INTERFACE", raising=False)
+    known = types.SimpleNamespace(util=types.SimpleNamespace(get_node_ip_address=lambda: "10.1.2.3"))
+    monkeypatch.setitem(sys.modules, "ray", known)
+    assert ray.address_here() == "10.1.2.3"
+    loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
+    assert ray.address_here(loopback) == "127.0.0.1"
+    monkeypatch.setenv("DMLC_INTERFACE", loopback)
+    assert ray.address_here("none0") == "127.0.0.1"
+    monkeypatch.setenv("DMLC_INTERFACE", "none0")
+    with pytest.raises(mx.MXNetError, match=rf"DMLC_INTERFACE is 'none0'.* interfaces are .*{loopback}") as caught:
+        ray.address_here()
+    assert caught.value.clause == "Cluster/interface"
+
+
+@pytest.mark.clause("Cluster/unreachable")
+def test_a_keeper_that_cannot_reach_the_launcher_says_where_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(keeper, "REACHED", 0.2)
+    tmp_path.chmod(0o700)
+    made = keeper.Keeper(1, python("print(1)"), ".", {}, {"returning": True}, f"ipc://{tmp_path}/nobody")
+    with pytest.raises(mx.MXNetError, match=rf"{socket.gethostname()}, cannot reach the launcher at .*/nobody") as caught:
+        made.run()
+    assert caught.value.clause == "Cluster/unreachable"
+    made.stop()
+
+
+@pytest.mark.clause("Cluster/ends-by-name")
+def test_a_lost_machine_is_said_once(tmp_path):
+    tmp_path.chmod(0o700)
+    said: list[str] = []
+    made = Launcher(Job(3, 1, python("pass")), Threads, tmp_path, said.append)
+    for ranks in ([2, 0], [0], [2, 0], [1]):
+        made._say_lost(ranks)
+    made._head.close()
+    assert said == [
+        "worker 0, worker 2 were lost with their machine, and are started again",
+        "worker 1 was lost with its machine, and is started again",
+    ]
 
 
 # --- the command line -----------------------------------------------------------------------------

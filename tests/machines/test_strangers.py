@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 
 import pytest
 
-from refimpl.kvstore.machines import launch, sockets
+from refimpl.kvstore.machines import launch, sockets, told
 from refimpl.kvstore.machines.launch import Job, Launcher
+from refimpl.kvstore.machines.node import Node
 
 from .test_launch import Threads, python, run
 
@@ -89,3 +91,28 @@ def test_a_stranger_can_make_a_port_hold_a_megabyte_and_no_more():
     assert max(map(len, heard[0][2])) < sockets.LARGEST
     friend.close()
     listener.close()
+
+
+@pytest.mark.clause("Cluster/stranger")
+@pytest.mark.parametrize("changed", [
+    {"process": "x"}, {"workers": [[1]]}, {"workers": 3}, {"waiting": [3]}, {"waiting": [[0, "w", 1, 2]]},
+    {"noted": [1]}, {"warned": 7}, {"rounds": None}, {"safe": []}, {"kinds": "dist"}, None,
+])
+def test_a_malformed_report_of_a_server_is_said_and_the_job_goes_on(tmp_path, changed):
+    whole = {**Node(0, 1).report(), "noted": [], "warned": ["w"]}
+    assert told.report(json.dumps(whole).encode())["warned"] == ["w"]
+    content = b"[" if changed is None else json.dumps({**whole, **changed}).encode()
+    said: list[str] = []
+    tmp_path.chmod(0o700)
+    made = Launcher(Job(1, 1, python("pass")), Threads, tmp_path, said.append)
+
+    class Server:
+        connected_anew = staticmethod(lambda: False)
+        receive = staticmethod(lambda: [(b"?", [content])])
+
+    made._questions = [Server()]
+    made._hear_servers()
+    made._head.close()
+    assert len(said) == 1
+    assert said[0].startswith("a malformed report of server 0 was dropped: ")
+    assert made.progress.reports == {}

@@ -11,6 +11,7 @@ import importlib
 import os
 import socket
 import stat
+import struct
 import sys
 import uuid
 from collections.abc import Iterator, Sequence
@@ -32,6 +33,7 @@ SMALL = 1 << 16
 """Neighbouring pieces of fewer bytes are sent as one."""
 
 _BATCH = 1 << 28
+_SIOCGIFADDR = 0xC0206921 if sys.platform == "darwin" else 0x8915  # asks for the address of an interface
 _CONTEXTS: list[Any] = []  # of listeners with keys; ending one would wait for all that is on its way
 
 
@@ -296,14 +298,25 @@ class Caller:
         self._socket.close(linger=0)
 
 
-def own_address() -> str:
-    """The address of this machine as others reach it."""
+@decides("Cluster/interface")
+def address_of(interface: str) -> str:
+    """The IPv4 address of a network interface of this machine.
+
+    Raises:
+        MXNetError: there is none of this name, or it has no such address.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # nothing is sent
-            return str(probe.getsockname()[0])
-        except OSError:
-            return "127.0.0.1"
+            named = struct.pack("256s", interface.encode()[:15])
+            answer = importlib.import_module("fcntl").ioctl(probe.fileno(), _SIOCGIFADDR, named)
+        except (OSError, ImportError) as error:
+            names = ", ".join(name for _, name in socket.if_nameindex())
+            raise refusal(
+                "Cluster/interface",
+                f"DMLC_INTERFACE is {interface!r}, from which this machine ({socket.gethostname()}) gets no address:"
+                f" {getattr(error, 'strerror', None) or error}; its network interfaces are {names}",
+            ) from error
+    return socket.inet_ntoa(answer[20:24])
 
 
 def wait_for(callers: Sequence[Caller], seconds: float) -> list[Caller]:
@@ -316,4 +329,4 @@ def wait_for(callers: Sequence[Caller], seconds: float) -> list[Caller]:
     return [whose[one] for one, _ in poller.poll(int(seconds * 1000))]
 
 
-__all__ = ["Caller", "Keys", "Listener", "new_keys", "own_address", "require_safe", "require_zmq", "wait_for"]
+__all__ = ["Caller", "Keys", "Listener", "address_of", "new_keys", "require_safe", "require_zmq", "wait_for"]
