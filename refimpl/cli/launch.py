@@ -44,11 +44,13 @@ def _require_ours(launcher: str, hostfile: str | None) -> None:
 
 @decides("Cli/launch-command")
 def _command(words: list[str]) -> list[str]:
-    """What each worker runs; a Python file alone is run by this Python."""
+    """What each worker runs, by this Python: a Python file alone as `refimpl run` does, and this package's command."""
     if not words:
         raise refuse("Cli/launch-command", "nothing to launch: `refimpl launch -n 2 -s 2 python train.py`")
     if words[0].endswith(".py"):
-        words = [sys.executable, *words]
+        words = [sys.executable, "-m", "refimpl.cli", "run", *words]
+    elif words[0] == "refimpl":
+        words = [sys.executable, "-m", "refimpl.cli", *words[1:]]
     elif words[0] in ("python", "python3"):
         words = [sys.executable, *words[1:]]
     return words
@@ -89,4 +91,4 @@ def launch(
         workers, servers or workers, _command(command or []), keep.value, state, events, patience,
         remote=address is not None and not is_near(address),
     )
-    raise typer.Exit(run_job(job, lambda folder: RayEngine(folder, address)))
+    raise typer.Exit(run_job(job, lambda folder, say: RayEngine(folder, address, say)))

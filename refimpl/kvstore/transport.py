@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ..base import MXNetError, decides, refusal
 from ..root_log import LOG
-from .messages import Answer, Body, Recall, Refused, Reply, Request, size_of
+from .messages import Answer, Body, Push, Recall, Refused, Reply, Request, size_of
 
 WAITING = 1 << 28
 """A worker that has sent more bytes than this to one server, without an answer, waits before it sends more."""
@@ -21,12 +21,17 @@ KEPT = 1 << 32
 
 
 class Ticket:
-    """A message that was sent, and its answer when it has come."""
+    """A message that was sent, and its answer when it has come.
+
+    Attributes:
+        told: whether somebody has waited for the answer.
+    """
 
     def __init__(self, worker: int, server: int, number: int, wait: Callable[[Ticket], None]) -> None:
         self.worker, self.server, self.number = worker, server, number
         self.answer: Answer | None = None
         self.failure = ""
+        self.told = False
         self._wait = wait
 
     def wait(self) -> Answer:
@@ -35,6 +40,7 @@ class Ticket:
         Raises:
             MXNetError: the server refused, or the answer can never come; the message says who is missing.
         """
+        self.told = True
         if self.answer is None and not self.failure:
             self._wait(self)
         if self.failure:
@@ -53,6 +59,10 @@ class Channel:
         restarts: how often the worker's process was started again in this incarnation.
         returning: whether the process may be started again and repeat its requests. The server then keeps the answers
             to all from number ``held`` on, which :meth:`hold` moves.
+
+    Attributes:
+        unanswered: requests without an answer, by number.
+        refused: the oldest push that the server refused and nobody has waited for.
     """
 
     def __init__(self, worker: int, incarnation: int, restarts: int = 0, *, returning: bool = False) -> None:
@@ -60,6 +70,7 @@ class Channel:
         self.next = self.stores = 0
         self.held: int | None = 0 if returning else None
         self.unanswered: dict[int, tuple[Request, Ticket]] = {}
+        self.refused: Ticket | None = None
         self._out = self._kept = 0  # bytes that were sent and not answered, bytes of answers that the server keeps
 
     @decides("Cluster/bytes-waiting")
@@ -93,6 +104,9 @@ class Channel:
         self._out -= size_of(request.body)
         self._count(size_of(reply.body))
         ticket.answer = reply.body
+        untold = self.refused is not None and not self.refused.told
+        if isinstance(request.body, Push) and isinstance(reply.body, Refused) and not untold:
+            self.refused = ticket
         return True
 
     def hold(self, number: int) -> None:

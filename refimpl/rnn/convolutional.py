@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from .. import symbol
 from ..base import decides, require
@@ -57,7 +57,7 @@ class BaseConvRNNCell(BaseRNNCell):
         }
         self._num_hidden, self._activation = num_hidden, activation
         self._input_shape = input_shape
-        self._conv_layout: Any = conv_layout
+        self._conv_layout = cast("Any", conv_layout)
         once = symbol.Convolution(
             symbol.Variable("data"), num_filter=num_hidden, kernel=i2h_kernel, stride=i2h_stride, pad=i2h_pad,
             dilate=i2h_dilate, layout=self._conv_layout,

@@ -30,7 +30,7 @@ VICTIMS = [
     ["worker 0"], ["worker 1"], ["server 0"], ["server 1"], ["worker 0", "server 1"], ["worker 0", "worker 1"],
     ["server 0", "server 1"],
 ]
-_RUNS = re.compile(r"((?:worker|server) \d+) .*process (\d+)")
+_RUNS = re.compile(r"^refimpl launch: ((?:worker|server) \d+) .*process (\d+)")
 
 
 class Job:
@@ -92,10 +92,15 @@ class Job:
         self._reader.join(10)
         return code
 
+    def written(self, word: str) -> list[str]:
+        """The rest of each line that a worker began with ``word``."""
+        found = [re.match(rf"worker \d+ \| {word} (.*)", line) for line in self.lines]
+        return [one[1] for one in found if one]
+
     @property
     def results(self) -> list[Any]:
         """What the workers print at the end, by rank."""
-        return sorted(json.loads(line.partition(" ")[2]) for line in self.lines if line.startswith("RESULT "))
+        return sorted(map(json.loads, self.written("RESULT")))
 
 
 def undisturbed(epochs: int) -> list[Any]:
@@ -131,7 +136,7 @@ def kill_often(job: Job, seed: int, kills: int, gap: float, nodes: Nodes | None 
 
 def history_of(job: Job, folder: Path) -> History:
     """What the workers of ``histories_to_launch`` did."""
-    lines = [line.removeprefix("HISTORY ") for line in job.lines if line.startswith("HISTORY ")]
+    lines = job.written("HISTORY")
     head = next(line for line in lines if "workers" in line)
     path = folder / "history.jsonl"
     path.write_text("\n".join([head, *[line for line in lines if line != head]]) + "\n")

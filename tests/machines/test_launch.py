@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -32,12 +33,15 @@ pytestmark = [
 class Threads:
     """An engine whose servers and keepers are threads of this process; the workers are processes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, say=None) -> None:
         self.folder, self.servers, self.keepers, self.noted = folder, [], [], {}
 
     def start_servers(self, arguments):
         self.servers = [ServerActor(*each) for each in arguments]
         return [server.where()[0] for server in self.servers]
+
+    def address(self):
+        return ray.address_here()
 
     def endpoints(self):
         return [server.where()[0] for server in self.servers]
@@ -83,8 +87,10 @@ def test_workers_are_told_who_they_are(tmp_path, capfd):
     code, said, made = run(Job(2, 3, python(TELLS)), tmp_path / "job")
     out, err = capfd.readouterr()
     assert code == 0
-    assert sorted(out.split("\n")) == ["", "out worker 0 2 3", "out worker 1 2 3"]
-    assert err.split("\n") == [f"err 0 True 3 {made._memory['hashes']}"] * 2 + [""]
+    assert sorted(out.split("\n")) == ["", "worker 0 | out worker 0 2 3", "worker 1 | out worker 1 2 3"]
+    words = f"err 0 True 3 {made._memory['hashes']}"
+    assert sorted(err.split("\n")) == ["", f"worker 0 | {words}", f"worker 1 | {words}"]
+    assert said[0] == "waits for 3 servers to start, then for 2 workers"
     assert [sum(line.startswith(who) for line in said) for who in ("worker 0", "worker 1", "done")] == [1, 1, 1]
     assert list((tmp_path / "job" / "state").iterdir()) == []
 
@@ -112,7 +118,7 @@ print("lived", told["restarts"], flush=True)
 def test_a_worker_that_is_killed_is_started_again(tmp_path, capfd):
     events = tmp_path / "events"
     code, said, made = run(Job(1, 1, python(KILLED_ONCE), events=events), tmp_path / "job")
-    assert (code, capfd.readouterr().out) == (0, "lived 2\n")
+    assert (code, capfd.readouterr().out) == (0, "worker 0 | lived 2\n")
     assert (made.progress.restarts, made._engine.noted) == ({0: 2}, {0: 2})
     assert sum("worker 0 was ended by SIGKILL: it is started again" in line for line in said) == 2
     assert "1 rounds" not in said[-1]
@@ -161,7 +167,7 @@ def test_a_server_is_not_its_own_peer(tmp_path):
 @pytest.mark.clause("Cluster/keep-peer")
 def test_a_job_whose_servers_keep_copies_for_each_other(tmp_path, capfd):
     code, said, _ = run(Job(2, 2, python(SUMS), keep="peer", state=tmp_path / "kept"), tmp_path / "job")
-    assert (code, capfd.readouterr().out) == (0, "3.0\n3.0\n"), said
+    assert (code, sorted(capfd.readouterr().out.split("\n"))) == (0, ["", "worker 0 | 3.0", "worker 1 | 3.0"]), said
     assert list((tmp_path / "kept").iterdir()) == []
 
 
@@ -173,10 +179,13 @@ def test_ray_is_ones_own_and_a_server_that_it_gives_up_ends_the_job(tmp_path, mo
     class Dead(Exception):
         pass
 
-    def get(refs):
-        if refs == "where":
+    answers = [("ipc://x", 1)]
+
+    def get(ref):
+        assert ref == "where"
+        if not answers:
             raise Dead("it died\nOSError: a record is damaged")
-        return [("ipc://x", 1)] * len(refs)
+        return answers.pop()
 
     class Actor:
         options = remote = property(lambda self: lambda *args, **kwargs: self)
@@ -189,7 +198,9 @@ def test_ray_is_ones_own_and_a_server_that_it_gives_up_ends_the_job(tmp_path, mo
     monkeypatch.setitem(sys.modules, "ray", fake)
     monkeypatch.setattr(ray.os, "environ", settings)
     settings["RAY_ADDRESS"] = "10.0.0.1:6379"
-    engine = ray.RayEngine(tmp_path)
+    said = []
+    engine = ray.RayEngine(tmp_path, say=said.append)
+    assert said == ["starts Ray, which takes some seconds, and more on a busy machine"]
     assert (given["address"], given["_node_ip_address"], given["include_dashboard"]) == ("local", "127.0.0.1", False)
     assert (settings["RAY_USAGE_STATS_ENABLED"], settings["RAY_AUTH_MODE"]) == ("0", "token")
     assert "RAY_ADDRESS" not in settings
@@ -232,7 +243,7 @@ def test_the_same_command_goes_on_with_a_job_that_failed(tmp_path, capfd):
     assert said[-1] == f"the servers' state is in {tmp_path / 'kept'}: the same command goes on from there"
     assert (tmp_path / "kept" / "job.json").exists()
     assert run(job, tmp_path / "b")[0] == 0
-    assert capfd.readouterr().out == "run 0\nrun 1\n"
+    assert capfd.readouterr().out == "worker 0 | run 0\nworker 0 | run 1\n"
     assert list((tmp_path / "kept").iterdir()) == []
 
 
@@ -258,7 +269,7 @@ def test_a_damaged_note_of_a_job_is_refused(text, tmp_path):
 def test_a_job_between_machines_has_keys(tmp_path, capfd):
     """As on several machines: sockets of the network, with the keys that the launcher hands out."""
     code, _, made = run(Job(2, 2, python(SUMS), remote=True), tmp_path / "job")
-    assert (code, capfd.readouterr().out) == (0, "3.0\n3.0\n")
+    assert (code, sorted(capfd.readouterr().out.split("\n"))) == (0, ["", "worker 0 | 3.0", "worker 1 | 3.0"])
     assert all(endpoint.startswith("tcp://") for endpoint in made._engine.endpoints())
 
 
@@ -275,6 +286,16 @@ def test_a_job_between_machines_has_keys(tmp_path, capfd):
 def test_what_the_command_refuses(words, said, capsys):
     assert command_line(["launch", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.clause("Cli/launch-command")
+@pytest.mark.parametrize(("words", "command"), [
+    (["train.py", "--lr", "1"], ["-m", "refimpl.cli", "run", "train.py", "--lr", "1"]),
+    (["refimpl", "run", "train.py"], ["-m", "refimpl.cli", "run", "train.py"]),
+    (["python", "train.py"], ["train.py"]), (["python3", "-c", "pass"], ["-c", "pass"]),
+])
+def test_commands_of_python_are_run_by_this_python(words, command):
+    assert importlib.import_module("refimpl.cli.launch")._command(words) == [sys.executable, *command]
 
 
 @pytest.mark.clause("Cluster/address")

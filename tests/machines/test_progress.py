@@ -103,7 +103,7 @@ def test_a_terminal_shows_the_table_in_one_place():
 @pytest.mark.clause("Cluster/table")
 def test_without_a_terminal_a_long_wait_is_told_once_and_now_and_then_how_it_goes():
     said, clock = [], Clock()
-    display, progress = Display(said.append, clock=clock), Progress(2, 1)
+    display, progress = Display(said.append, clock=clock), Progress(2, 1, pids={0: 51, 1: 52})
     for second in range(130):
         clock.now = 100.0 + second
         waiting = [[1, "the barrier", 0, [0]]] if 20 <= second < 90 else []
@@ -116,3 +116,10 @@ def test_without_a_terminal_a_long_wait_is_told_once_and_now_and_then_how_it_goe
     clock.now += 5
     display.show(progress)
     assert said[2:] == ["134 s: 3 rounds, 2.0 MB to the servers; server 0 has not answered for 5 s"]
+
+
+@pytest.mark.clause("Cluster/unreachable")
+def test_who_was_not_heard_yet_is_named():
+    assert Progress(2, 1, pids={0: 5}).line(60.0, 60.0) == (
+        "60 s: 0 rounds, 0.0 MB to the servers; worker 1 has not started; server 0 has not answered"
+    )

@@ -37,7 +37,7 @@ SEED = int(os.environ.get("REFIMPL_KILLS_SEED", "1"))
 def test_twelve_cases_on_real_processes_give_what_mxnets_live_cluster_gave():
     job = Job([cluster_cases.__file__], ["--keep", "disk"])
     assert job.end() == 0, job.lines
-    found = [json.loads(line.removeprefix("CASE ")) for line in job.lines if line.startswith("CASE ")]
+    found = list(map(json.loads, job.written("CASE")))
     expected = [[name, rank, value] for name, value in cluster_cases.RECORDED.items() for rank in (0, 1)]
     assert sorted(found, key=str) == sorted(expected, key=str)
     assert not list(Path("/tmp").glob(f"refimpl-job-{job.process.pid}-*"))
@@ -58,7 +58,7 @@ def test_the_example_ends_with_the_weights_of_the_simulated_cluster_when_a_serve
     example = importlib.import_module("cluster_digits")
     given = argparse.Namespace(epochs=3, batch_size=16, lr=0.1, mom=0.5, seed=1)
     results = mx.kv.simulate(2, 2, faults=False).run(lambda store: example.train(store, given, lambda _: None))
-    expected = [f"worker {rank}: accuracy {found:.4f}, weights {example.digest(weights)}"
+    expected = [f"worker {rank} | worker {rank}: accuracy {found:.4f}, weights {example.digest(weights)}"
                 for rank, (weights, found) in enumerate(results)]
     state, events = tmp_path / "state", tmp_path / "events"
     job = Job([SCRIPTS / "cluster_digits.py", "--epochs", "3"], ["--state", str(state), "--events", str(events)])

@@ -230,6 +230,9 @@ class Stranger:
         arrived, self.arrived = self.arrived, []
         return arrived
 
+    def denied(self):
+        return 0
+
     def send(self, to, kind, pieces) -> None:
         self.sent.append((to, kind, b"".join(pieces)))
 
@@ -262,6 +265,26 @@ def test_replies_go_to_the_newest_process_of_a_worker():
     listener = Stranger((name_of(0, 1, 7), MESSAGES, frame), (name_of(0, 0, 5), MESSAGES, frame))
     Serving(Node(0, 1), listener).once(0)
     assert {to for to, _, _ in listener.sent} == {name_of(0, 1, 7)}
+
+
+@pytest.mark.clause("Cluster/keys")
+@pytest.mark.parametrize("mode", [0o710, 0o720, 0o740, 0o701, 0o702, 0o704])
+def test_a_folder_that_the_group_or_others_can_use_is_refused(tmp_path, mode):
+    tmp_path.chmod(mode)
+    with pytest.raises(mx.MXNetError, match=rf"mode {mode:o}.*chmod 700"):
+        sockets.require_safe(f"ipc://{tmp_path}/x", keys=False)
+    tmp_path.chmod(0o700)
+    sockets.require_safe(f"ipc://{tmp_path}/x", keys=False)
+
+
+@pytest.mark.clause("Cluster/keys")
+def test_a_folder_whose_owner_is_somebody_else_is_refused(tmp_path, monkeypatch):
+    tmp_path.chmod(0o700)
+    owner = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    with pytest.raises(mx.MXNetError, match="need a folder of your own") as caught:
+        sockets.require_safe(f"ipc://{tmp_path}/x", keys=False)
+    assert caught.value.clause == "Cluster/keys"
 
 
 @pytest.mark.clause("Cluster/keys")

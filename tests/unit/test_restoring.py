@@ -51,3 +51,31 @@ def test_arrays_of_zeros_are_not_copied() -> None:
     finally:
         tracemalloc.stop()
     del kept
+
+
+@pytest.mark.clause("Module/atomic")
+@pytest.mark.parametrize("stype", ["row_sparse", "csr"])
+def test_a_sparse_array_gets_its_values_and_its_places_back(stype: str) -> None:
+    array = mx.nd.array([[0, 1], [0, 0], [2, 3]]).tostype(stype)
+    with pytest.raises(KeyboardInterrupt), unchanged_on_failure([array]):
+        mx.nd.array([[5, 0], [6, 0], [0, 0]]).tostype(stype).copyto(array)
+        raise KeyboardInterrupt
+    assert array.stype == stype
+    assert array.asnumpy().tolist() == [[0, 1], [0, 0], [2, 3]]
+    assert array.indices.asnumpy().tolist() == {"row_sparse": [0, 2], "csr": [1, 0, 1]}[stype]
+
+
+@pytest.mark.clause("Module/atomic")
+@pytest.mark.parametrize("recording", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+def test_the_switches_of_autograd_are_as_before(recording: bool, training: bool) -> None:
+    before = mx.autograd.set_recording(recording), mx.autograd.set_training(training)
+    try:
+        with pytest.raises(KeyboardInterrupt), unchanged_on_failure([]):
+            mx.autograd.set_recording(not recording)
+            mx.autograd.set_training(not training)
+            raise KeyboardInterrupt
+        assert (mx.autograd.is_recording(), mx.autograd.is_training()) == (recording, training)
+    finally:
+        mx.autograd.set_recording(before[0])
+        mx.autograd.set_training(before[1])

@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -13,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
-from ...base import decides
+from ...base import decides, require
 from .seat import VARIABLE
 from .sockets import Caller, Keys, wait_for
 
@@ -22,6 +23,9 @@ OUTPUT, NEWS = b"o", b"n"
 FAST = 1.0
 AT_MOST = 10
 """A process that was killed within ``FAST`` seconds so many times in a row is not started again."""
+
+REACHED = 30.0
+"""A keeper that has not reached the launcher after so many seconds gives up."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -49,7 +53,7 @@ class Keeper:
     ) -> None:
         self._rank, self._command, self._folder = rank, list(command), folder
         self._environment, self._told = dict(environment), dict(told)
-        self._head = Caller(head, f"keeper {rank} {os.getpid()}".encode(), keys, server)
+        self._head, self._where = Caller(head, f"keeper {rank} {os.getpid()}".encode(), keys, server), head
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._stopping = self._closed = False
@@ -60,7 +64,11 @@ class Keeper:
 
         Args:
             restarts: how often it was started before.
+
+        Raises:
+            MXNetError: the launcher cannot be reached, so that nobody would hear of the worker; nothing was run.
         """
+        self._reach()
         fast = 0
         while True:
             began = time.monotonic()
@@ -72,6 +80,24 @@ class Keeper:
             if not again:
                 return code
             restarts += 1
+
+    @decides("Cluster/unreachable")
+    def _reach(self) -> None:
+        end = time.monotonic() + REACHED
+        while time.monotonic() < end and not (self._head.up or self._stopping):
+            with self._lock:
+                if not self._closed:
+                    wait_for([self._head], 0.1)
+                    self._head.connected_anew()
+        if not self._stopping:
+            name = socket.gethostname()
+            why = "the launcher does not know its key" if self._head.refused else "nobody answers there"
+            require(
+                "Cluster/unreachable",
+                self._head.up,
+                f"its machine, {name}, cannot reach the launcher at {self._where} after {REACHED:.0f} s: {why}; let the"
+                " machines reach each other at all ports, or name a network interface of each in DMLC_INTERFACE",
+            )
 
     def stop(self) -> None:
         """End the process, and tell nothing more."""

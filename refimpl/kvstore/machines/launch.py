@@ -15,14 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from ...base import decides, refusal, require
+from ...base import MXNetError, decides, refusal, require
 from ...files.atomic import write_atomically
+from . import told
+from .checksums import Bytes
 from .events import LATE, EventFile
 from .folders import folder_of_job, place_of_logs, sweep
 from .keeper import NEWS, OUTPUT
 from .progress import Display, Progress
 from .serving import QUESTION
-from .sockets import Caller, Keys, Listener, new_keys, own_address, require_zmq, wait_for
+from .sockets import Caller, Keys, Listener, new_keys, require_zmq, wait_for
 
 KEEPS = ("none", "process", "disk", "peer")
 _FILE = "job.json"
@@ -64,6 +66,9 @@ class Engine(Protocol):
     def start_servers(self, arguments: Sequence[tuple[Any, ...]]) -> list[str]:
         """Start servers, each with the arguments of ``ray.ServerActor``; where each listens."""
 
+    def address(self) -> str:
+        """The address of this machine as the other machines reach it."""
+
     def endpoints(self) -> list[str]:
         """Where each server listens now."""
 
@@ -80,12 +85,16 @@ class Engine(Protocol):
         """End everything."""
 
 
+Starts = Callable[[Path, Callable[[str], None]], Engine]
+"""Makes an engine, given a folder for its files, and what it calls to say what it waits for."""
+
+
 class Launcher:
     """One job, from its start to its end.
 
     Args:
         job: what is run.
-        engine: makes what starts processes, given a folder for its files.
+        engine: makes what starts processes.
         folder: a folder of the user's own, for sockets.
         say: gets each line that tells something; without it they go to standard error, with a table if it is a
             terminal.
@@ -93,7 +102,7 @@ class Launcher:
     """
 
     def __init__(
-        self, job: Job, engine: Callable[[Path], Engine], folder: Path, say: Callable[[str], None] | None = None,
+        self, job: Job, engine: Starts, folder: Path, say: Callable[[str], None] | None = None,
         logs: Path | None = None,
     ) -> None:
         require_zmq()
@@ -110,11 +119,16 @@ class Launcher:
         self.progress = Progress(job.workers, job.servers)
         self._keys: tuple[Keys, Keys] | None = (new_keys(), new_keys()) if job.remote else None
         mine, _ = self._keys or (None, None)
-        here = f"tcp://{own_address()}:*" if job.remote else f"ipc://{folder}/head"
-        self._head = Listener(here, mine, self._allowed)
         self._questions: list[Caller] = []
         self._events: EventFile | None = None
-        self._engine = engine(folder)
+        self._lost: set[int] = set()  # workers that were lost with a machine, and have not started again
+        self._engine = engine(folder, self._display.say)
+        try:
+            here = f"tcp://{self._engine.address()}:*" if job.remote else f"ipc://{folder}/head"
+            self._head = Listener(here, mine, self._allowed)
+        except BaseException:
+            self._engine.stop()
+            raise
 
     # --- running ---------------------------------------------------------------------------------
 
@@ -142,10 +156,11 @@ class Launcher:
 
     def _start_servers(self) -> list[str]:
         job = self.job
+        self._display.say(f"waits for {job.servers} servers to start, then for {job.workers} workers")
         mine, theirs = self._keys or (None, None)
         options = {
             "durable": job.keep == "disk", "noting": job.events is not None, "peer": job.keep == "peer",
-            "servers": job.servers, "head": self._head.endpoint,
+            "servers": job.servers, "head": self._head.endpoint, "interface": os.environ.get("DMLC_INTERFACE", ""),
         }
         arguments = [
             (
@@ -167,15 +182,16 @@ class Launcher:
     def _start_workers(self, endpoints: Sequence[str]) -> None:
         job = self.job
         mine, theirs = self._keys or (None, None)
-        told: dict[str, Any] = {
+        job_told: dict[str, Any] = {
             "servers": list(endpoints), "head": self._head.endpoint, "returning": job.keep != "none",
             "patience": job.patience,
         }
         if mine is not None and theirs is not None:
-            told.update(keys=list(theirs), server=mine.public)
+            job_told.update(keys=list(theirs), server=mine.public)
         for rank in range(job.workers):
             arguments = (
-                rank, list(job.command), os.getcwd(), self._variables(rank), told, self._head.endpoint, theirs,  # noqa: PTH109
+                rank, list(job.command), os.getcwd(), self._variables(rank), job_told,  # noqa: PTH109
+                self._head.endpoint, theirs,
                 mine.public if mine else "",
             )
             self._engine.start_worker(rank, self._memory["restarts"][rank], arguments)
@@ -196,17 +212,10 @@ class Launcher:
         asked = 0.0
         while len(self.progress.codes) < self.job.workers:
             for name, kind, pieces in self._head.receive(0.1):
-                if kind == QUESTION:
-                    self._head.send(name, QUESTION, [json.dumps(self._engine.endpoints()).encode()])
-                    continue
-                head, content = bytes(pieces[0]), b"".join(pieces[1:]) if len(pieces) > 1 else b""
-                if len(pieces) == 1:
-                    head, content = _split(head)
-                if kind == OUTPUT:
-                    self._display.clear()
-                    _pass_on(int(head.split()[1]), content)
-                elif kind == NEWS:
-                    self._heard(json.loads(content))
+                self._take(name, kind, pieces)
+            denied = self._head.denied()
+            if denied:
+                self._display.say(f"{denied} connections of strangers, whose keys are not of this job, were refused")
             failed = next((code for code in self.progress.codes.values() if code), 0)
             if failed:
                 return failed if failed > 0 else 128 - failed
@@ -216,11 +225,43 @@ class Launcher:
             if time.monotonic() - asked > ASKED_EVERY:
                 asked = time.monotonic()
                 self._ask_servers()
-                for rank in self._engine.watch():
-                    self._display.say(f"worker {rank} was lost with its machine, and is started again")
+                self._say_lost(self._engine.watch())
                 self._display.show(self.progress)
         self._last_reports()
         return 0
+
+    @decides("Cluster/ends-by-name")
+    def _say_lost(self, ranks: Sequence[int]) -> None:
+        """Say in one line which workers were lost with a machine; a start that fails meanwhile is no other loss."""
+        fresh = sorted(set(ranks) - self._lost)
+        self._lost.update(fresh)
+        if fresh:
+            names = ", ".join(f"worker {rank}" for rank in fresh)
+            were = "was lost with its machine, and is" if len(fresh) == 1 else "were lost with their machine, and are"
+            self._display.say(f"{names} {were} started again")
+
+    @decides("Cluster/stranger")
+    def _take(self, name: bytes, kind: bytes, pieces: Sequence[Bytes]) -> None:
+        """Take a message of a keeper, a worker or a server; one that is malformed is said and dropped."""
+        if kind == QUESTION:
+            self._head.send(name, QUESTION, [json.dumps(self._engine.endpoints()).encode()])
+            return
+        try:
+            rank, number, content = b"".join(pieces).split(b" ", 2)
+            require("Cluster/stranger", 0 <= int(rank) < self.job.workers, f"there is no worker {int(rank)}")
+            if kind == NEWS:
+                news = told.news(json.loads(content))
+                require("Cluster/stranger", news["worker"] == int(rank), f"it is about worker {news['worker']}")
+            else:
+                require("Cluster/stranger", kind == OUTPUT and int(number) in (0, 1, 2), f"its kind is {kind[:9]!r}")
+        except (MXNetError, ValueError, TypeError, KeyError, RecursionError) as error:
+            self._display.say(f"a malformed message from {name[:40]!r} was dropped: {told.one_line(error)}")
+            return
+        if kind == NEWS:
+            self._heard(news)
+            return
+        self._display.clear()
+        _pass_on(int(rank), int(number), content)
 
     def _last_reports(self) -> None:
         """Hear from each server once more, if it is there: how it was at the end."""
@@ -236,6 +277,7 @@ class Launcher:
         if "started" in news:
             restarts = int(news["restarts"])
             self.progress.pids[rank] = int(news["started"])
+            self._lost.discard(rank)
             self._engine.note_restarts(rank, restarts)
             self._memory["restarts"][rank] = restarts + 1  # for a launcher that goes on with the job
             _remember(self._state, self._memory)
@@ -264,12 +306,19 @@ class Launcher:
             if caller.up:
                 caller.send(QUESTION, [question])
 
+    @decides("Cluster/stranger")
     def _hear_servers(self) -> None:
         for number, caller in enumerate(self._questions):
             caller.connected_anew()
             for _, pieces in caller.receive():
-                report = json.loads(b"".join(pieces))
-                noted = report.pop("noted", [])
+                try:
+                    report = told.report(b"".join(pieces))
+                except (ValueError, TypeError, KeyError, RecursionError) as error:
+                    self._display.say(f"a malformed report of server {number} was dropped: {told.one_line(error)}")
+                    continue
+                for warning in report.pop("warned"):
+                    self._display.say(f"server {number}: {warning}")
+                noted = report.pop("noted")
                 before = self.progress.hear(number, report, time.monotonic())
                 again = before is not None and before["process"] != report["process"]
                 if self._events is not None:
@@ -299,14 +348,10 @@ class Launcher:
             self._display.say(f"the servers' state is in {self._state}: the same command goes on from there")
 
 
-def _split(content: bytes) -> tuple[bytes, bytes]:
-    """A head of two words, and what follows."""
-    rank, number, rest = content.split(b" ", 2)
-    return rank + b" " + number, rest
-
-
-def _pass_on(stream: int, content: bytes) -> None:
-    """Write what a worker wrote."""
+@decides("Cluster/launch")
+def _pass_on(rank: int, stream: int, content: bytes) -> None:
+    """Write what a worker wrote, with its rank before each line."""
+    content = b"".join(b"worker %d | %s\n" % (rank, line) for line in content.removesuffix(b"\n").split(b"\n"))
     target = sys.stderr if stream == 2 else sys.stdout
     target.flush()
     binary = getattr(target, "buffer", None)
@@ -367,7 +412,7 @@ def _forget(state: Path) -> None:
 
 
 @decides("Cluster/launch")
-def launch(job: Job, engine: Callable[[Path], Engine]) -> int:
+def launch(job: Job, engine: Starts) -> int:
     """Run a job; its exit code. Temporary folders are removed at the end, whatever happens.
 
     Raises:

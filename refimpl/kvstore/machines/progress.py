@@ -131,6 +131,8 @@ class Progress:
         """How it goes, and who waits for whom, in one line."""
         told = [f"{seconds:.0f} s: {self.rounds} rounds, {self.total('bytes') / 1e6:.1f} MB to the servers"]
         told += [f"worker {rank} waits for {what}" for rank, what in sorted(self.waits(now).items())]
+        told += [f"worker {rank} has not started" for rank in range(self.workers) if rank not in self.pids]
+        told += [f"server {number} has not answered" for number in range(self.servers) if number not in self.reports]
         told += [f"server {number} {what}" for number, what in sorted(self.away(now).items())]
         return "; ".join(told)
 

@@ -10,7 +10,7 @@ import secrets
 import shutil
 import socket
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from .keeper import Keeper
 from .neighbour import Neighbour
 from .node import Node
 from .serving import Serving
-from .sockets import Keys, Listener, own_address
+from .sockets import Keys, Listener, address_of
 
 # Nothing is sent to anybody, and lines of the job stay as they are.
 _QUIET = {
@@ -97,6 +97,20 @@ def require_there(address: str) -> None:
     )
 
 
+@decides("Cluster/interface")
+def address_here(interface: str = "") -> str:
+    """The address at which other machines reach this one: that of the interface, or the one that Ray knows.
+
+    Args:
+        interface: a name that counts where this machine's own ``DMLC_INTERFACE`` is not set.
+
+    Raises:
+        MXNetError: there is no such interface.
+    """
+    named = os.environ.get("DMLC_INTERFACE") or interface
+    return address_of(named) if named else str(_ray().util.get_node_ip_address())
+
+
 class ServerActor:
     """A server in a process of Ray's."""
 
@@ -109,7 +123,8 @@ class ServerActor:
         node = Node(number, workers, folder, durable=options["durable"], step_all=step_all)
         if noting is not None:
             noting.replaying = False
-        self._listener = Listener(f"tcp://{own_address()}:*" if endpoint == "tcp" else endpoint, keys, allowed)
+        here = f"tcp://{address_here(options['interface'])}:*" if endpoint == "tcp" else endpoint
+        self._listener = Listener(here, keys, allowed)
         neighbour = Neighbour(number, options["servers"], options["head"], keys) if options["peer"] else None
         self._stop = threading.Event()
         self._thread = threading.Thread(
@@ -149,13 +164,14 @@ class RayEngine:
     Args:
         folder: for Ray's own files; of the user alone.
         address: of a cluster to use; None starts one on this machine, which nobody else can reach.
+        say: is told when Ray is started, which takes a while.
 
     Raises:
         MXNetError: Ray is missing, or the cluster is not there, or one that strangers could use.
     """
 
     @decides("Cluster/own-ray")
-    def __init__(self, folder: Path, address: str | None = None) -> None:
+    def __init__(self, folder: Path, address: str | None = None, say: Callable[[str], None] = _print_nothing) -> None:
         if address is not None:
             require_guarded(address, os.environ)
             require_there(address)
@@ -176,8 +192,10 @@ class RayEngine:
         space = f"refimpl-{secrets.token_hex(4)}"
         common = {"namespace": space, "log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
         if address is None:
+            say("starts Ray, which takes some seconds, and more on a busy machine")
             self._start(folder, common)
         else:
+            say(f"joins the Ray cluster at {address}")
             self._join(address, common)
         with contextlib.suppress(ImportError):  # what Ray prints of killed processes, the launcher says
             printing: Any = importlib.import_module("ray._private.worker")
@@ -214,8 +232,13 @@ class RayEngine:
             num_cpus=0, max_restarts=-1, max_task_retries=-1, max_concurrency=4, scheduling_strategy="SPREAD"
         )
         self._server_actors = [make.remote(*each) for each in arguments]
-        self._endpoints = [where for where, _ in self._ray.get([one.where.remote() for one in self._server_actors])]
+        for number, actor in enumerate(self._server_actors):
+            self._endpoints.append(self._where(number, actor.where.remote()))
         return self._endpoints
+
+    def address(self) -> str:
+        """The address of this machine as the others of the cluster reach it."""
+        return address_here()
 
     def endpoints(self) -> list[str]:
         """Where each server listens now, as far as it is known."""
@@ -241,11 +264,12 @@ class RayEngine:
         """Note how often a worker was started, in case all that watches over it is lost."""
         self._restarts[rank] = restarts
 
+    @decides("Cluster/unreachable")
     def watch(self) -> list[int]:
         """Start workers again whose machine was lost; which these are.
 
         Raises:
-            MXNetError: a server cannot be started again.
+            MXNetError: a server cannot be started again, or a worker cannot reach the launcher.
         """
         self._look_at_servers()
         if not self._running:
@@ -256,12 +280,13 @@ class RayEngine:
             rank = self._running.pop(one)
             try:
                 self._ray.get(one)
+            except self._ray.exceptions.RayTaskError as error:  # raised by its keeper, which is there
+                raise refusal("Cluster/unreachable", f"worker {rank} does not run: {error.cause}") from error
             except self._ray.exceptions.RayError:
                 again.append(rank)
                 self._run(rank, self._restarts[rank] + 1)
         return again
 
-    @decides("Cluster/server-ended")
     def _look_at_servers(self) -> None:
         """Refuse to go on without a server that Ray gave up."""
         if not self._asked:
@@ -269,11 +294,16 @@ class RayEngine:
         ready, _ = self._ray.wait(list(self._asked), num_returns=len(self._asked), timeout=0)
         for one in ready:
             number = self._asked.pop(one)
-            try:
-                self._endpoints[number] = self._ray.get(one)[0]
-            except self._ray.exceptions.RayActorError as error:
-                reason = " ".join(str(error).strip().splitlines()[-1:])
-                raise refusal("Cluster/server-ended", f"server {number} cannot be started again: {reason}") from error
+            self._endpoints[number] = self._where(number, one, " again")
+
+    @decides("Cluster/server-ended")
+    def _where(self, number: int, asked: Any, again: str = "") -> str:
+        """Where a server listens, by the answer to that question; MXNetError when it cannot be started."""
+        try:
+            return str(self._ray.get(asked)[0])
+        except self._ray.exceptions.RayActorError as error:
+            reason = " ".join(str(error).strip().splitlines()[-1:])
+            raise refusal("Cluster/server-ended", f"server {number} cannot be started{again}: {reason}") from error
 
     def stop(self) -> None:
         """End all that was started."""
@@ -299,5 +329,6 @@ def shared_memory_is_small() -> str:
 
 
 __all__ = [
-    "RayEngine", "ServerActor", "WorkerActor", "is_near", "require_guarded", "require_there", "shared_memory_is_small",
+    "RayEngine", "ServerActor", "WorkerActor", "address_here", "is_near", "require_guarded", "require_there",
+    "shared_memory_is_small",
 ]

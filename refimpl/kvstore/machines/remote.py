@@ -7,13 +7,15 @@ many bytes, or after a moment. When a connection was lost, all that has no answe
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
+import sys
 import threading
 import time
 from collections.abc import Sequence
 
-from ...base import decides, refusal
+from ...base import decides, refusal, require
 from ...root_log import LOG
 from .. import messages as say
 from ..transport import Channel, Ticket
@@ -67,20 +69,27 @@ class RemoteTransport:
         self._lock = threading.RLock()
         self._gone = ""
         self._closed = threading.Event()
+        self._closer = 0  # the thread that closes
         self._process = os.getpid()
         threading.Thread(target=self._flush_now_and_then, daemon=True).start()
-        atexit.register(self.close)
+        atexit.register(self._end)
 
     # --- what a store calls ----------------------------------------------------------------------
 
+    @decides("Cluster/last-pushes")
     def send(self, rank: int, server: int, body: say.Body, number: int | None = None) -> Ticket:
-        """Put a message into the outbox of a server; the ticket of a worker that has left has failed at once."""
+        """Put a message into the outbox of a server; the ticket of a worker that has left has failed at once.
+
+        Raises:
+            MXNetError: the connections are closed, or are those of the process that forked this one.
+        """
         if self._process != os.getpid():  # its lock may be another thread's of the parent
             raise refusal(
                 "Cluster/forked", f"this process was forked by worker {self.rank}, whose connections are its parent's;"
                 " use the store in the parent only",
             )
         with self._lock:
+            require("Cluster/last-pushes", not self._closed.is_set(), self._gone)
             if self._gone and not isinstance(body, say.Leave):
                 ticket = Ticket(rank, server, -1, self._wait)
                 ticket.failure = self._gone
@@ -107,23 +116,48 @@ class RemoteTransport:
 
     @decides("Cluster/last-pushes")
     def close(self) -> None:
-        """Wait until the servers have all that was pushed, then end the connections."""
+        """Wait until the servers have all that was pushed, then end the connections; other threads wait no longer.
+
+        Raises:
+            MXNetError: a push was refused, or cannot arrive, and nobody has been told.
+        """
         if self._closed.is_set() or self._process != os.getpid():
             return
-        try:
-            with self._lock:
-                for channel in self._channels:
-                    for request, ticket in list(channel.unanswered.values()):
-                        if isinstance(request.body, _TAKEN) and not (
-                            isinstance(request.body, say.Init) and request.body.value is None
-                        ):
-                            self._wait(ticket)
-        finally:
-            self._closed.set()
-            with self._lock:
+        self._closer = threading.get_ident()
+        with self._lock:
+            try:
+                lost = self._lost()
+            finally:
+                self._closed.set()
                 self._gone = f"worker {self.rank} has closed its connections"
                 for caller in (*self._callers, *([] if self._head is None else [self._head])):
                     caller.close()
+        require("Cluster/last-pushes", not lost, f"worker {self.rank} ends, and what it pushed last is lost: {lost}")
+
+    def _lost(self) -> str:
+        """Wait for the answers to all that changes something; why one of them did not count, or nothing."""
+        for channel in self._channels:
+            for request, ticket in list(channel.unanswered.values()):
+                if isinstance(request.body, _TAKEN) and not (
+                    isinstance(request.body, say.Init) and request.body.value is None
+                ):
+                    self._wait(ticket)
+                    if ticket.failure:
+                        return ticket.failure
+            refused = channel.refused
+            if refused is not None and not refused.told and isinstance(refused.answer, say.Refused):
+                return refused.answer.message
+        return ""
+
+    def _end(self) -> None:
+        """Close when the script has ended; what was lost ends the process with 1, which no error here could do."""
+        try:
+            self.close()
+        except BaseException as error:  # noqa: BLE001  # whatever it is: Python would go on to end with 0
+            LOG.error("%s", error)  # there is nothing to see in the traceback
+            with contextlib.suppress(OSError, ValueError):  # a stream that nobody reads, or that is closed
+                sys.stdout.flush()
+            os._exit(1)
 
     # --- sending ---------------------------------------------------------------------------------
 
@@ -163,13 +197,20 @@ class RemoteTransport:
 
     # --- waiting ---------------------------------------------------------------------------------
 
+    @decides("Cluster/last-pushes")
     def _wait(self, ticket: Ticket) -> None:
-        """Return when a ticket has its answer, or can have none."""
+        """Return when a ticket has its answer, or can have none.
+
+        Raises:
+            MXNetError: another thread closes the connections.
+        """
         with self._lock:
             began = told = time.monotonic()
             for server in range(self.servers):
                 self._flush(server)
             while ticket.answer is None and not ticket.failure:
+                if self._closed.is_set() or self._closer not in (0, threading.get_ident()):
+                    raise refusal("Cluster/last-pushes", f"worker {self.rank} ends, and a thread of it waits in vain")
                 self._hear(0.5)
                 now = time.monotonic()
                 if now - told > TOLD:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import struct
 import threading
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +26,9 @@ from .sockets import Listener
 from .wire import encode
 
 MESSAGES, QUESTION = b"m", b"?"
+
+WARNED = 20
+"""So many warnings are kept until the launcher asks for them."""
 
 
 def name_of(rank: int, restarts: int, process: int) -> bytes:
@@ -59,6 +62,7 @@ class Serving:
         self._noting, self._neighbour = noting, neighbour
         self._backup = None if neighbour is None else Backup(node)
         self._copies = None if neighbour is None else Copies(node.log.folder)
+        self._warned: deque[str] = deque(maxlen=WARNED)
         self._early: list[Sequence[Bytes]] = []  # what came before the server knew all that it ever answered
 
     def run(self, stop: threading.Event) -> None:
@@ -86,6 +90,11 @@ class Serving:
                 if place[1] >= self._callers.get(place[0], (-1, b""))[0]:
                     self._callers[place[0]] = place[1], name
                 frames.append(pieces)
+            else:
+                self._warn(f"a message of a stranger, {name[:40]!r}, was dropped")
+        denied = self._listener.denied()
+        if denied:
+            self._warn(f"{denied} connections of strangers, whose keys are not of this job, were refused")
         if self._backup is not None and self._neighbour is not None:
             self._hear_neighbour(self._backup, self._neighbour)
             if not self._backup.ready:
@@ -104,8 +113,7 @@ class Serving:
             try:
                 neighbour.send(backup.take(message))
             except (OSError, MXNetError, struct.error) as error:  # it is asked again after a while
-                LOG.warning("server %d cannot use what server %d has of it: %s", self.node.number,
-                                neighbour.next, error)
+                self._warn(f"cannot use what server {neighbour.next} has of it: {error}")
         self._send(backup.released())
 
     def _keep_copy(self, name: bytes, pieces: Sequence[Bytes]) -> None:
@@ -116,7 +124,7 @@ class Serving:
             for message in self._copies.take(pieces):
                 self._listener.send(name, COPY, message)
         except (OSError, struct.error) as error:
-            LOG.warning("server %d cannot keep a copy for %s: %s", self.node.number, name.decode(), error)
+            self._warn(f"cannot keep a copy for {name[:40]!r}: {error}")
 
     def _taken(self, frames: list[Sequence[Bytes]]) -> list[say.Reply]:
         """Replies to several frames; of damaged ones among them there are none."""
@@ -128,8 +136,13 @@ class Serving:
         except MXNetError as error:
             if len(frames) > 1:
                 return [reply for frame in frames for reply in self._taken([frame])]
-            LOG.warning("%s", error)
+            self._warn(f"a damaged message was dropped: {error}")
             return []
+
+    def _warn(self, message: str) -> None:
+        """Log, and keep for the launcher, where whoever started the job reads it."""
+        LOG.warning("server %d: %s", self.node.number, message)
+        self._warned.append(message)
 
     def _send(self, replies: Sequence[say.Reply]) -> None:
         by_worker: dict[int, list[say.Reply]] = defaultdict(list)
@@ -156,8 +169,11 @@ class Serving:
                     return  # what it begins with is not known yet
                 safe = {} if self._backup is None else {"safe": self._backup.safe}
                 found = {**self.node.report(), **safe, "noted": [] if self._noting is None else self._noting.taken()}
-        except (ValueError, TypeError, KeyError) as error:
-            LOG.warning("server %d: a question that is none: %s", self.node.number, error)
+                if name.startswith(b"launcher "):
+                    found["warned"] = list(self._warned)
+                    self._warned.clear()
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            self._warn(f"a question that is none, from {name[:40]!r}: {error}")
             return
         self._listener.send(name, QUESTION, [json.dumps(found).encode()])
 

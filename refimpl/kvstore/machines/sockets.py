@@ -11,6 +11,7 @@ import importlib
 import os
 import socket
 import stat
+import struct
 import sys
 import uuid
 from collections.abc import Iterator, Sequence
@@ -22,10 +23,17 @@ from .checksums import Bytes
 
 zmq: Any = None  # the package, from the first socket on: it comes with the extra "ray"
 
+LARGEST = 1 << 20
+"""Bytes of one part of a message where strangers can connect: memory is taken before it is known who sends it."""
+
+HANDSHAKE = 10_000
+"""Milliseconds after which a connection ends that has not shown its key."""
+
 SMALL = 1 << 16
 """Neighbouring pieces of fewer bytes are sent as one."""
 
 _BATCH = 1 << 28
+_SIOCGIFADDR = 0xC0206921 if sys.platform == "darwin" else 0x8915  # asks for the address of an interface
 _CONTEXTS: list[Any] = []  # of listeners with keys; ending one would wait for all that is on its way
 
 
@@ -42,6 +50,7 @@ def require_zmq() -> None:
     global zmq  # noqa: PLW0603  # there is one, and most who import this never need it
     try:
         zmq = importlib.import_module("zmq")
+        importlib.import_module("zmq.utils.garbage")  # it ends at exit: only what registers later can still send
     except ImportError as error:
         raise refusal(
             "Cluster/needs-zmq",
@@ -86,8 +95,23 @@ def _socket(kind: int, context: Any = None) -> Any:
     return made
 
 
-def _sent(pieces: Sequence[Bytes]) -> Iterator[Bytes]:
-    """The same bytes, with small pieces joined."""
+@decides("Cluster/unknown-memory")
+def _guard(one: Any) -> None:
+    """Let a socket that others can reach hold little for whoever has not shown a key."""
+    one.setsockopt(zmq.MAXMSGSIZE, LARGEST)
+    one.setsockopt(zmq.HANDSHAKE_IVL, HANDSHAKE)
+    one.setsockopt(zmq.BACKLOG, 64)
+
+
+def _cut(pieces: Sequence[Bytes]) -> list[Bytes]:
+    """The same bytes, in pieces that fit into a part with its encryption."""
+    size = LARGEST - 1024
+    return [memoryview(piece)[at : at + size] for piece in pieces for at in range(0, len(piece), size)]
+
+
+def _sent(pieces: Sequence[Bytes], *, keyed: bool) -> Iterator[Bytes]:
+    """The same bytes, with small pieces joined, and large ones cut where there are keys."""
+    pieces = _cut(pieces) if keyed else pieces
     small: list[Bytes] = []
     for piece in pieces:
         if len(piece) < SMALL:
@@ -118,18 +142,20 @@ class Listener:
     def __init__(self, endpoint: str, keys: Keys | None = None, allowed: Sequence[str] = ()) -> None:
         require_zmq()
         require_safe(endpoint, keys=keys is not None and bool(allowed))
-        context, self._guard = zmq.Context.instance(), None
+        context, self._guard, self._known = zmq.Context.instance(), None, _Known(allowed)
         if keys is not None:  # whose keys are allowed holds for all sockets of a context
             context = zmq.Context()
             _CONTEXTS.append(context)
             self._guard = importlib.import_module("zmq.auth.thread").ThreadAuthenticator(context)
             self._guard.start()
-            self._guard.configure_curve_callback(credentials_provider=_Known(allowed))
+            self._guard.configure_curve_callback(credentials_provider=self._known)
         self._socket = _socket(zmq.ROUTER, context)
         self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # who connects again is heard at once
         if keys is not None:
             self._socket.curve_secretkey, self._socket.curve_publickey = keys.secret.encode(), keys.public.encode()
             self._socket.curve_server = True
+            _guard(self._socket)
+        self._keyed = keys is not None
         self._socket.bind(endpoint)
         self.endpoint = self._socket.getsockopt(zmq.LAST_ENDPOINT).decode()
 
@@ -160,7 +186,12 @@ class Listener:
 
     def send(self, to: bytes, kind: bytes, pieces: Sequence[Bytes]) -> None:
         """Send to a caller; who is not connected any more gets nothing."""
-        self._socket.send_multipart([to, kind, *_sent(pieces)], copy=False)
+        self._socket.send_multipart([to, kind, *_sent(pieces, keyed=self._keyed)], copy=False)
+
+    def denied(self) -> int:
+        """How many connections with unknown keys came since this was asked last."""
+        count, self._known.denied = self._known.denied, 0
+        return count
 
     def close(self) -> None:
         """Stop listening."""
@@ -174,11 +205,14 @@ class _Known:
 
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = {one.encode() for one in allowed}
+        self.denied = 0
 
     def callback(self, domain: str, key: bytes) -> bool:
         """Whether ``key``, as Z85 text, is one of theirs."""
         del domain
-        return key in self._allowed
+        known = key in self._allowed
+        self.denied += not known
+        return known
 
 
 class Caller:
@@ -239,7 +273,7 @@ class Caller:
     def send(self, kind: bytes, pieces: Sequence[Bytes]) -> bool:
         """Send; False if there is no connection, or it is not ready yet: try again after a moment."""
         try:
-            self._socket.send_multipart([kind, *_sent(pieces)], zmq.NOBLOCK, copy=False)
+            self._socket.send_multipart([kind, *_sent(pieces, keyed=self._keyed)], zmq.NOBLOCK, copy=False)
         except zmq.Again:
             return False
         return True
@@ -264,14 +298,25 @@ class Caller:
         self._socket.close(linger=0)
 
 
-def own_address() -> str:
-    """The address of this machine as others reach it."""
+@decides("Cluster/interface")
+def address_of(interface: str) -> str:
+    """The IPv4 address of a network interface of this machine.
+
+    Raises:
+        MXNetError: there is none of this name, or it has no such address.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # nothing is sent
-            return str(probe.getsockname()[0])
-        except OSError:
-            return "127.0.0.1"
+            named = struct.pack("256s", interface.encode()[:15])
+            answer = importlib.import_module("fcntl").ioctl(probe.fileno(), _SIOCGIFADDR, named)
+        except (OSError, ImportError) as error:
+            names = ", ".join(name for _, name in socket.if_nameindex())
+            raise refusal(
+                "Cluster/interface",
+                f"DMLC_INTERFACE is {interface!r}, from which this machine ({socket.gethostname()}) gets no address:"
+                f" {getattr(error, 'strerror', None) or error}; its network interfaces are {names}",
+            ) from error
+    return socket.inet_ntoa(answer[20:24])
 
 
 def wait_for(callers: Sequence[Caller], seconds: float) -> list[Caller]:
@@ -284,4 +329,4 @@ def wait_for(callers: Sequence[Caller], seconds: float) -> list[Caller]:
     return [whose[one] for one, _ in poller.poll(int(seconds * 1000))]
 
 
-__all__ = ["Caller", "Keys", "Listener", "new_keys", "own_address", "require_safe", "require_zmq", "wait_for"]
+__all__ = ["Caller", "Keys", "Listener", "address_of", "new_keys", "require_safe", "require_zmq", "wait_for"]
