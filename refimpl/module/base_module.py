@@ -314,10 +314,9 @@ class BaseModule:
     def save_params(self, fname: str) -> None:
         """Write all parameters (``arg:NAME``) and auxiliary states (``aux:NAME``) to a file."""
         demand(self, "save_params")
-        nd.save(fname, {
-            f"{kind}:{name}": value.as_in_context(cpu())
-            for kind, values in zip(("arg", "aux"), self.get_params(), strict=True) for name, value in values.items()
-        })
+        pairs = zip(("arg", "aux"), self.get_params(), strict=True)
+        arrays = {f"{kind}:{name}": array for kind, values in pairs for name, array in values.items()}
+        nd.save(fname, {name: array.as_in_context(cpu()) for name, array in arrays.items()})
 
     def load_params(self, fname: str) -> None:
         """Set parameters from a file of :meth:`save_params`.

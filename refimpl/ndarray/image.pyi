@@ -4,14 +4,14 @@
 
 from collections.abc import Sequence
 
-from ..op_registry.argument_types import Numbers, Whole
+from ..op_registry.argument_types import Number, Numbers, Whole
 from .ndarray import NDArray
 
 _Out = NDArray | Sequence[NDArray]
 
 __all__ = [
-    "adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize", "random_flip_left_right",
-    "random_flip_top_bottom", "to_tensor",
+    "adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize", "random_brightness",
+    "random_contrast", "random_flip_left_right", "random_flip_top_bottom", "random_saturation", "to_tensor",
 ]
 
 def adjust_lighting(data: NDArray, alpha: Numbers, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -24,6 +24,15 @@ def normalize(
     data: NDArray, mean: Numbers | None = (0.0, 0.0, 0.0, 0.0), std: Numbers | None = (1.0, 1.0, 1.0, 1.0), *,
     out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+def random_brightness(
+    data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def random_contrast(
+    data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
 def random_flip_left_right(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def random_flip_top_bottom(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
+def random_saturation(
+    data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
 def to_tensor(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...

@@ -43,8 +43,9 @@ __all__ = [
     "_cvimresize", "_dcasgd_mom_step", "_dcasgd_step", "_div", "_div_scalar", "_equal", "_equal_scalar", "_eye",
     "_full", "_grad_add", "_grad_add_weight", "_greater", "_greater_equal", "_greater_equal_scalar", "_greater_scalar",
     "_histogram", "_hypot", "_hypot_scalar", "_identity_with_attr_like_rhs", "_image_adjust_lighting", "_image_crop",
-    "_image_flip_left_right", "_image_flip_top_bottom", "_image_normalize", "_image_random_flip_left_right",
-    "_image_random_flip_top_bottom", "_image_to_tensor", "_lesser", "_lesser_equal", "_lesser_equal_scalar",
+    "_image_flip_left_right", "_image_flip_top_bottom", "_image_normalize", "_image_random_brightness",
+    "_image_random_contrast", "_image_random_flip_left_right", "_image_random_flip_top_bottom",
+    "_image_random_saturation", "_image_to_tensor", "_lesser", "_lesser_equal", "_lesser_equal_scalar",
     "_lesser_scalar", "_linalg_det", "_linalg_extractdiag", "_linalg_extracttrian", "_linalg_gelqf", "_linalg_gemm",
     "_linalg_gemm2", "_linalg_inverse", "_linalg_makediag", "_linalg_maketrian", "_linalg_potrf", "_linalg_potri",
     "_linalg_slogdet", "_linalg_sumlogdiag", "_linalg_syevd", "_linalg_syrk", "_linalg_trmm", "_linalg_trsm",
@@ -1215,6 +1216,26 @@ def _image_normalize(
     data: Symbol | None = None, mean: Numbers | None = (0.0, 0.0, 0.0, 0.0), std: Numbers | None = (1.0, 1.0, 1.0, 1.0),
     *, name: str | None = None, attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
+@overload
+def _image_random_brightness(
+    data: Symbol | None = None, *, min_factor: Number, max_factor: Number, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def _image_random_brightness(
+    data: Symbol | None, min_factor: Number, max_factor: Number, *, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def _image_random_contrast(
+    data: Symbol | None = None, *, min_factor: Number, max_factor: Number, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def _image_random_contrast(
+    data: Symbol | None, min_factor: Number, max_factor: Number, *, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
 def _image_random_flip_left_right(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
     **graph: Unpack[GraphKeywords]
@@ -1222,6 +1243,16 @@ def _image_random_flip_left_right(
 def _image_random_flip_top_bottom(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
     **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def _image_random_saturation(
+    data: Symbol | None = None, *, min_factor: Number, max_factor: Number, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def _image_random_saturation(
+    data: Symbol | None, min_factor: Number, max_factor: Number, *, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 def _image_to_tensor(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,

@@ -6,12 +6,12 @@ from typing import overload
 
 from typing_extensions import Unpack
 
-from ..op_registry.argument_types import Attributes, GraphKeywords, Numbers, Whole
+from ..op_registry.argument_types import Attributes, GraphKeywords, Number, Numbers, Whole
 from .symbol import Symbol
 
 __all__ = [
-    "adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize", "random_flip_left_right",
-    "random_flip_top_bottom", "to_tensor",
+    "adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize", "random_brightness",
+    "random_contrast", "random_flip_left_right", "random_flip_top_bottom", "random_saturation", "to_tensor",
 ]
 
 @overload
@@ -46,6 +46,26 @@ def normalize(
     data: Symbol | None = None, mean: Numbers | None = (0.0, 0.0, 0.0, 0.0), std: Numbers | None = (1.0, 1.0, 1.0, 1.0),
     *, name: str | None = None, attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
+@overload
+def random_brightness(
+    data: Symbol | None = None, *, min_factor: Number, max_factor: Number, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def random_brightness(
+    data: Symbol | None, min_factor: Number, max_factor: Number, *, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def random_contrast(
+    data: Symbol | None = None, *, min_factor: Number, max_factor: Number, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def random_contrast(
+    data: Symbol | None, min_factor: Number, max_factor: Number, *, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
 def random_flip_left_right(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
     **graph: Unpack[GraphKeywords]
@@ -53,6 +73,16 @@ def random_flip_left_right(
 def random_flip_top_bottom(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
     **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def random_saturation(
+    data: Symbol | None = None, *, min_factor: Number, max_factor: Number, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def random_saturation(
+    data: Symbol | None, min_factor: Number, max_factor: Number, *, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 def to_tensor(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
