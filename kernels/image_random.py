@@ -35,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scratch
-from .shared.random_streams import TAKE, single, single_engine
+from .shared.random_streams import draw, single, single_engine
 
 GREY = (0.299, 0.587, 0.114)
 """Weights of red, green and blue."""
@@ -62,9 +62,9 @@ def infer(p, ins, outs):
 # --- loops ----------------------------------------------------------------------------------------
 
 
-def draw_factor(words, factor, low, high):
+def draw_factor(state, factor, low, high):
     for i in items(1):
-        factor[i] = np.float32(low) + (np.float32(high) - np.float32(low)) * single(words[i])
+        factor[i] = np.float32(low) + (np.float32(high) - np.float32(low)) * single(draw(state, 0))
 
 
 def scale(data, factor, grey, out, n, per, low, high):
@@ -111,11 +111,9 @@ def ends(dtype):
 
 
 def lent(p, data, rng, *sizes):
-    """The factor, and memory for float32 numbers; the word of the draw has memory of its own type."""
+    """The factor, and memory for float32 numbers."""
     buffers = scratch(data, 1, *sizes, dtype=np.float32)
-    (words,) = scratch(data, 1, dtype=np.uint32)
-    TAKE(words, single_engine(data.device, rng), 1, 1, 1)
-    DRAW(words, buffers[0], p.min_factor, p.max_factor)
+    DRAW(single_engine(data.device, rng), buffers[0], p.min_factor, p.max_factor)
     return buffers
 
 
