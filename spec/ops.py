@@ -84,6 +84,7 @@ WITHOUT_LOOPS: dict[str, str] = {
     "Custom": "runs the user's Python",
     "_cond": "runs the operators of its graphs",
     "_foreach": "runs the operators of its graph",
+    "_image_resize": "runs the loops of _cvimresize for each picture",
     "_while_loop": "runs the operators of its graphs",
 }
 

@@ -45,11 +45,11 @@ __all__ = [
     "_greater_equal_scalar", "_greater_scalar", "_histogram", "_hypot", "_hypot_scalar", "_identity_with_attr_like_rhs",
     "_image_adjust_lighting", "_image_crop", "_image_flip_left_right", "_image_flip_top_bottom", "_image_normalize",
     "_image_random_brightness", "_image_random_contrast", "_image_random_flip_left_right",
-    "_image_random_flip_top_bottom", "_image_random_saturation", "_image_to_tensor", "_lesser", "_lesser_equal",
-    "_lesser_equal_scalar", "_lesser_scalar", "_linalg_det", "_linalg_extractdiag", "_linalg_extracttrian",
-    "_linalg_gelqf", "_linalg_gemm", "_linalg_gemm2", "_linalg_inverse", "_linalg_makediag", "_linalg_maketrian",
-    "_linalg_potrf", "_linalg_potri", "_linalg_slogdet", "_linalg_sumlogdiag", "_linalg_syevd", "_linalg_syrk",
-    "_linalg_trmm", "_linalg_trsm", "_linspace", "_logical_and", "_logical_and_scalar", "_logical_or",
+    "_image_random_flip_top_bottom", "_image_random_saturation", "_image_resize", "_image_to_tensor", "_lesser",
+    "_lesser_equal", "_lesser_equal_scalar", "_lesser_scalar", "_linalg_det", "_linalg_extractdiag",
+    "_linalg_extracttrian", "_linalg_gelqf", "_linalg_gemm", "_linalg_gemm2", "_linalg_inverse", "_linalg_makediag",
+    "_linalg_maketrian", "_linalg_potrf", "_linalg_potri", "_linalg_slogdet", "_linalg_sumlogdiag", "_linalg_syevd",
+    "_linalg_syrk", "_linalg_trmm", "_linalg_trsm", "_linspace", "_logical_and", "_logical_and_scalar", "_logical_or",
     "_logical_or_scalar", "_logical_xor", "_logical_xor_scalar", "_maximum", "_maximum_scalar", "_minimum",
     "_minimum_scalar", "_minus", "_minus_scalar", "_mod", "_mod_scalar", "_mp_adamw_update", "_mul", "_mul_scalar",
     "_multi_adamw_update", "_multi_lamb_update", "_multi_mp_adamw_update", "_multi_mp_lamb_update", "_nadam_step",
@@ -829,6 +829,10 @@ def _image_random_flip_left_right(data: NDArray, *, out: _Out | None = None, nam
 def _image_random_flip_top_bottom(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _image_random_saturation(
     data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def _image_resize(
+    data: NDArray, size: Sides | None = (), keep_ratio: Flag | None = False, interp: Whole | None = 1, *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _image_to_tensor(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _lesser(lhs: NDArray, rhs: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...

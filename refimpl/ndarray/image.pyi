@@ -4,14 +4,14 @@
 
 from collections.abc import Sequence
 
-from ..op_registry.argument_types import Number, Numbers, Whole
+from ..op_registry.argument_types import Flag, Number, Numbers, Sides, Whole
 from .ndarray import NDArray
 
 _Out = NDArray | Sequence[NDArray]
 
 __all__ = [
     "adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize", "random_brightness",
-    "random_contrast", "random_flip_left_right", "random_flip_top_bottom", "random_saturation", "to_tensor",
+    "random_contrast", "random_flip_left_right", "random_flip_top_bottom", "random_saturation", "resize", "to_tensor",
 ]
 
 def adjust_lighting(data: NDArray, alpha: Numbers, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -34,5 +34,9 @@ def random_flip_left_right(data: NDArray, *, out: _Out | None = None, name: str 
 def random_flip_top_bottom(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def random_saturation(
     data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def resize(
+    data: NDArray, size: Sides | None = (), keep_ratio: Flag | None = False, interp: Whole | None = 1, *,
+    out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def to_tensor(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...

@@ -45,7 +45,7 @@ __all__ = [
     "_histogram", "_hypot", "_hypot_scalar", "_identity_with_attr_like_rhs", "_image_adjust_lighting", "_image_crop",
     "_image_flip_left_right", "_image_flip_top_bottom", "_image_normalize", "_image_random_brightness",
     "_image_random_contrast", "_image_random_flip_left_right", "_image_random_flip_top_bottom",
-    "_image_random_saturation", "_image_to_tensor", "_lesser", "_lesser_equal", "_lesser_equal_scalar",
+    "_image_random_saturation", "_image_resize", "_image_to_tensor", "_lesser", "_lesser_equal", "_lesser_equal_scalar",
     "_lesser_scalar", "_linalg_det", "_linalg_extractdiag", "_linalg_extracttrian", "_linalg_gelqf", "_linalg_gemm",
     "_linalg_gemm2", "_linalg_inverse", "_linalg_makediag", "_linalg_maketrian", "_linalg_potrf", "_linalg_potri",
     "_linalg_slogdet", "_linalg_sumlogdiag", "_linalg_syevd", "_linalg_syrk", "_linalg_trmm", "_linalg_trsm",
@@ -1253,6 +1253,10 @@ def _image_random_saturation(
 def _image_random_saturation(
     data: Symbol | None, min_factor: Number, max_factor: Number, *, name: str | None = None,
     attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+def _image_resize(
+    data: Symbol | None = None, size: Sides | None = (), keep_ratio: Flag | None = False, interp: Whole | None = 1, *,
+    name: str | None = None, attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 def _image_to_tensor(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,

@@ -6,12 +6,12 @@ from typing import overload
 
 from typing_extensions import Unpack
 
-from ..op_registry.argument_types import Attributes, GraphKeywords, Number, Numbers, Whole
+from ..op_registry.argument_types import Attributes, Flag, GraphKeywords, Number, Numbers, Sides, Whole
 from .symbol import Symbol
 
 __all__ = [
     "adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize", "random_brightness",
-    "random_contrast", "random_flip_left_right", "random_flip_top_bottom", "random_saturation", "to_tensor",
+    "random_contrast", "random_flip_left_right", "random_flip_top_bottom", "random_saturation", "resize", "to_tensor",
 ]
 
 @overload
@@ -83,6 +83,10 @@ def random_saturation(
 def random_saturation(
     data: Symbol | None, min_factor: Number, max_factor: Number, *, name: str | None = None,
     attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+def resize(
+    data: Symbol | None = None, size: Sides | None = (), keep_ratio: Flag | None = False, interp: Whole | None = 1, *,
+    name: str | None = None, attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 def to_tensor(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
