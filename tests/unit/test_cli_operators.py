@@ -140,24 +140,30 @@ def test_an_installed_package_is_no_checkout(
     assert "[Cli/checkout]" in capsys.readouterr().err
 
 
+@pytest.fixture
+def empty_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A checkout with nothing to overwrite, should a refusal fail."""
+    (tmp_path / "kernels" / "foundation").mkdir(parents=True)
+    (tmp_path / "kernels" / "unary.py").touch()
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "stubs.py").touch()
+    monkeypatch.setattr(new_operator.kernels, "__path__", [str(tmp_path / "kernels")])
+    return tmp_path
+
+
 @pytest.mark.clause("Cli/new-operator")
 @pytest.mark.parametrize("name", ["relu", "two words", "unary", "foundation", "__"])
+@pytest.mark.usefixtures("empty_checkout")
 def test_names_that_no_new_operator_can_have(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["new-operator", name]) == 2
     assert "[Cli/new-operator]" in capsys.readouterr().err
 
 
 @pytest.mark.clause("Cli/new-operator")
-def test_the_file_is_written(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "kernels").mkdir()
-    (tmp_path / "spec").mkdir()
-    (tmp_path / "spec" / "stubs.py").touch()
-    monkeypatch.setattr(new_operator.kernels, "__path__", [str(tmp_path / "kernels")])
+def test_the_file_is_written(empty_checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["new-operator", "ScaledSum", "--like", "binary"]) == 0
     assert "scaled_sum.py" in capsys.readouterr().out
-    assert (tmp_path / "kernels" / "scaled_sum.py").read_text() == page_text("ScaledSum", Like.binary)
+    assert (empty_checkout / "kernels" / "scaled_sum.py").read_text() == page_text("ScaledSum", Like.binary)
     assert page_file("_contrib_X") == "contrib_x.py"
 
 
