@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import doctest
+import io
 import os
+import runpy
 import subprocess
 import sys
 import traceback
@@ -19,7 +22,7 @@ import typer
 from ..base import decides
 from ..kernels import grad, run
 from ..kernels.foundation import REGISTRY, Op
-from ..kernels.foundation.loop import python_loops
+from ..kernels.foundation.loop import SIMULATED, python_loops
 from ..op_registry import facts
 from ..op_registry import known as known_operators
 from ..oracle.pages import laws
@@ -30,7 +33,6 @@ from .new_operator import BLANK, checkout
 DRAWS = 4
 """Calls that each law is tried on."""
 
-_SIMULATED = "import sys; from refimpl.cli.check_operator import simulated; sys.exit(simulated(sys.argv[1]))"
 _HINTS = {
     "fills_outputs": "forward leaves an element of an output unwritten, or adds to what was there before",
     "fills_gradients": "backward leaves an element of a gradient unwritten, or adds to what was there before",
@@ -97,6 +99,8 @@ def _checks(op: Op) -> Iterator[tuple[str, Callable[[], None]]]:
     for clause in op.refusals:
         yield f"refuses {clause}", partial(laws.refuses, op, clause)
     yield "accepts", partial(_each, laws.accepts, op)
+    if SIMULATED:
+        yield "CUDA simulator", partial(_simulated, op)
 
 
 def _explained(op: Op, check: str, page: Path, error: AssertionError) -> str:
@@ -140,29 +144,19 @@ def _line_of(error: BaseException, page: Path) -> str:
     return f"{page}:{lines[-1]}: " if lines else f"{page}: "
 
 
-def simulated(name: str) -> int:
-    """What the child with Numba's simulator of CUDA does: one law, three calls."""
-    op = REGISTRY[name]
-    try:
-        with python_loops():  # the other side; nothing is compiled here
-            for seed in range(3):
-                laws.device_agrees(op, SeededDraw(seed))
-    except Exception as error:  # noqa: BLE001  # the parent tells it
-        print(" ".join(f"{type(error).__name__}: {error}".split()))
-        return 1
-    return 0
+def _simulated(op: Op) -> None:
+    """Run the operator in Numba's simulator of CUDA; nothing is compiled for the other side."""
+    with python_loops():
+        for seed in range(3):
+            laws.device_agrees(op, SeededDraw(seed))
 
 
-def _child(arguments: list[str], root: Path, **environment: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(  # noqa: S603  # this Python, and files of the checkout
-        [sys.executable, *arguments], cwd=root, env={**os.environ, **environment}, text=True, encoding="utf-8",
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-    )
-
-
-def _of_child(check: str, child: subprocess.Popen[str], page: Path) -> Verdict:
-    said = child.communicate()[0].strip()
-    return Verdict(check, f"{page}: {said[-600:]}" if child.returncode else "")
+def _stubs(root: Path) -> str:
+    """What ``spec/stubs.py --check`` says of stubs that are out of date."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        code = runpy.run_path(str(root / "spec" / "stubs.py"))["main"](["--check"])
+    return said.getvalue() if code else ""
 
 
 @decides("Cli/check-operator")
@@ -176,23 +170,14 @@ def check_operator(
     root = checkout()
     if name not in REGISTRY:
         raise refuse("Cli/known-operator", known_operators.explanation(name))
+    if not SIMULATED:  # the script `refimpl` asks for the simulator before Numba is imported
+        command = [sys.executable, "-m", "refimpl.cli", "check-operator", name]
+        raise typer.Exit(subprocess.call(command, env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}))  # noqa: S603
     op = REGISTRY[name]
     page = (root / facts.file_of(op)).resolve()
-    children: dict[str, subprocess.Popen[str]] = {}
-    failed = 0
-    try:
-        if BLANK not in page.read_text(encoding="utf-8") and op.cases is not None:
-            children["CUDA simulator"] = _child(["-c", _SIMULATED, op.name], root, NUMBA_ENABLE_CUDASIM="1")
-            children["stubs"] = _child(["spec/stubs.py", "--check"], root)
-        for verdict in verdicts(op, page):
-            failed += _told(verdict)
-        for check in list(children):
-            failed += _told(_of_child(check, children[check], page))
-    finally:
-        for child in children.values():
-            if child.poll() is None:
-                child.kill()
-                child.wait()
+    failed = sum(_told(verdict) for verdict in verdicts(op, page))
+    if BLANK not in page.read_text(encoding="utf-8"):
+        failed += _told(Verdict("stubs", _stubs(root)))
     print(f"{op.name}: {failed} broken" if failed else f"{op.name}: all checks passed")
     raise typer.Exit(1 if failed else 0)
 

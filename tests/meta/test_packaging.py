@@ -26,8 +26,8 @@ def test_every_package_is_installed() -> None:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     section = text.partition("\npackages = [")[2].partition("]")[0]
     listed = set(re.findall(r'"(refimpl[\w.]*)"', section))
-    folder = re.search(r'"refimpl_oracle" = "(.*)"', text)[1].replace("/", ".")
-    listed = {folder if name == "refimpl_oracle" else name for name in listed}  # under a name of its own
+    renamed = dict(re.findall(r'^"(refimpl_\w+)" = "(.*)"$', text, re.MULTILINE))  # under names of their own
+    listed = {renamed.get(name, name).replace("/", ".") for name in listed}
     present = {
         ".".join(("refimpl", *file.parent.relative_to(ROOT / "refimpl").parts))
         for file in (ROOT / "refimpl").rglob("__init__.py")

@@ -5,6 +5,11 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import math
+import re
+import shutil
+import subprocess
+import sys
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +17,13 @@ from pathlib import Path
 import pytest
 
 from refimpl import cli
+from refimpl.cli import entry
 from refimpl.cli.new_operator import Like, page_file, page_text
 from refimpl.kernels import get
-from refimpl.kernels.foundation import REGISTRY, MXNetError, Op, register
+from refimpl.kernels.foundation import REGISTRY, MXNetError, Op, refusal, register
 from refimpl.kernels.foundation.loop import python_loops
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 FILLED = {
     "BLANK: the formula in words": "sinh(x)", "BLANK: the rule as a sentence;": "The hyperbolic sine;",
     "    BLANK\n": "    ([0.0, 1.175201], [1.0, 1.543081])\n", "[1, 2]": "[0, 1]",
@@ -133,22 +140,63 @@ def test_an_installed_package_is_no_checkout(
     assert "[Cli/checkout]" in capsys.readouterr().err
 
 
+@pytest.fixture
+def empty_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A checkout with nothing to overwrite, should a refusal fail."""
+    (tmp_path / "kernels" / "foundation").mkdir(parents=True)
+    (tmp_path / "kernels" / "unary.py").touch()
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "stubs.py").touch()
+    monkeypatch.setattr(new_operator.kernels, "__path__", [str(tmp_path / "kernels")])
+    return tmp_path
+
+
 @pytest.mark.clause("Cli/new-operator")
 @pytest.mark.parametrize("name", ["relu", "two words", "unary", "foundation", "__"])
+@pytest.mark.usefixtures("empty_checkout")
 def test_names_that_no_new_operator_can_have(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["new-operator", name]) == 2
     assert "[Cli/new-operator]" in capsys.readouterr().err
 
 
 @pytest.mark.clause("Cli/new-operator")
-def test_the_file_is_written(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "kernels").mkdir()
-    (tmp_path / "spec").mkdir()
-    (tmp_path / "spec" / "stubs.py").touch()
-    monkeypatch.setattr(new_operator.kernels, "__path__", [str(tmp_path / "kernels")])
+def test_the_file_is_written(empty_checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["new-operator", "ScaledSum", "--like", "binary"]) == 0
     assert "scaled_sum.py" in capsys.readouterr().out
-    assert (tmp_path / "kernels" / "scaled_sum.py").read_text() == page_text("ScaledSum", Like.binary)
+    assert (empty_checkout / "kernels" / "scaled_sum.py").read_text() == page_text("ScaledSum", Like.binary)
     assert page_file("_contrib_X") == "contrib_x.py"
+
+
+@pytest.mark.clause("Cli/check-operator")
+def test_a_page_that_is_refused_at_import_ends_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(name: str) -> None:
+        raise refusal("contract/arguments", f"my_sinh: infer takes 2 arguments: my_sinh.py:9 {name}")
+
+    module = types.ModuleType("refimpl.cli")  # stands for a package whose import meets a wrong page
+    module.__getattr__ = refused
+    monkeypatch.setitem(sys.modules, "refimpl.cli", module)
+    monkeypatch.setattr(sys, "argv", ["refimpl", "check-operator", "my_sinh"])
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "")  # set by the script, put back afterwards
+    with pytest.raises(SystemExit) as ended:
+        entry.main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("refimpl: my_sinh: infer takes 2 arguments: my_sinh.py:9")
+
+
+@pytest.mark.heavy
+@pytest.mark.clause("Cli/check-operator")
+def test_a_wrong_page_ends_the_script_in_one_line(tmp_path: Path) -> None:
+    for folder in ("refimpl", "kernels"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, symlinks=True)
+    text = filled().replace('needs=("data",)', "needs=()", 1)
+    (tmp_path / "kernels" / "my_sinh.py").write_text(text, encoding="utf-8")
+    script = tmp_path / "refimpl" / "cli" / "entry" / "__init__.py"
+    code = f"import runpy; runpy.run_path({str(script)!r})['main']()"
+    found = subprocess.run(
+        [sys.executable, "-c", code, "check-operator", "my_sinh"], cwd=tmp_path, capture_output=True, text=True,
+        check=False,
+    )
+    assert found.returncode == 2
+    assert re.fullmatch(r"refimpl: my_sinh: backward takes 4 .*my_sinh\.py:\d+.*\n", found.stderr)
