@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -106,6 +106,6 @@ def test_a_tag_of_another_version_is_not_released() -> None:
 def test_python_runs_the_package(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setattr(sys, "argv", ["refimpl", "--version"])
     with pytest.raises(SystemExit) as ended:  # as python -m refimpl
-        runpy.run_module("refimpl", run_name="__main__")
+        importlib.import_module("refimpl.__main__")
     assert ended.value.code == 0
     assert re.fullmatch(r"refimpl \d+\.\d+\.\d+\S*\n", capsys.readouterr().out)
