@@ -18,7 +18,8 @@ from . import io, initializer, lr_scheduler, misc, optimizer, metric, kvstore
 from . import image
 from . import callback, monitor, executor_manager, model
 from . import module
-from . import rnn, data, visualization, test_utils, contrib, submodule_names
+from . import rnn, data, visualization, test_utils, contrib
+from .op_registry import submodules as _submodules
 from . import image as img
 from . import initializer as init
 from . import kvstore as kv
@@ -42,7 +43,7 @@ from .util import is_np_array, is_np_shape, np_array, np_shape, set_np_shape, us
 
 ndarray.CachedOp = cached_op.CachedOp  # type: ignore[misc]  # MXNet's name for it, declared there
 test_utils.mx = _sys.modules[__name__]  # its star import brings mx, as MXNet's does
-submodule_names.fill(__name__)
+_submodules.fill(__name__)
 quirks.read_environment()
 engine.compiling.listen()
 globals()["__getattr__"] = runtime.absent_attributes(__name__)  # not a def: a type checker would then take any name

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from .base import decides, refusal
-from .root_log import LOG
+from .log import LOG
 from .symbol.checkpoint import save_checkpoint
 
 EpochCallback = Callable[..., None]

@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import cos, pi
 
 from .base import decides, refusal, require
-from .root_log import LOG
+from .log import LOG
 
 
 class LRScheduler:

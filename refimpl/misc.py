@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .base import refusal, require
-from .root_log import LOG
+from .log import LOG
 
 
 class LearningRateScheduler:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .base import decides, refusal
+from .log import LOG
 from .ndarray import NDArray, array
 from .ndarray.restoring import unchanged_on_failure
-from .root_log import LOG
 
 Entry = tuple[int, str, str]
 

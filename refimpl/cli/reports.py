@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from ..base import decides
 from ..callback import Speedometer
-from ..root_log import LOG
+from ..log import LOG
 from .compiling import CompileWatch, watched
 
 SILENCE = 1.5  # seconds after which the log report speaks up

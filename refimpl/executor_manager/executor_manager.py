@@ -11,8 +11,8 @@ import numpy as np
 
 from ..base import decides, mx_real_t, refusal, require
 from ..context import Context, cpu
+from ..log import chosen
 from ..ndarray import NDArray, zeros
-from ..root_log import chosen
 from .slicing import _check_arguments, _load_data, _load_general, _load_label, _split_input_slice
 
 # --- binding --------------------------------------------------------------------------------------

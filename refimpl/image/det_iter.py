@@ -9,8 +9,8 @@ import numpy as np
 
 from ..base import decides, refusal, require
 from ..io import DataDesc
+from ..log import LOG
 from ..ndarray import NDArray
-from ..root_log import LOG
 from .creating import _MEAN, _STD
 from .detection import CreateDetAugmenter
 from .image_iter import ImageIter
@@ -130,7 +130,7 @@ class ImageDetIter(ImageIter):
         )
         require(
             "ImageDetIter/reshape", label_shape[0] >= self.label_shape[0],
-            f"pictures have up to {self.label_shape[0]} objects, label_shape leaves room for {label_shape[0]}",
+            f"pictures have up to {self.label_shape[0]} objects, label_shape leaves space for {label_shape[0]}",
             ValueError,
         )
         width = self.provide_label[0].shape[2]

@@ -176,9 +176,9 @@ def _between(least: int, most: int) -> int:
     return random.randint(least, most) if least < most else least
 
 
-def _seat(room: int, part: int) -> int:
-    """Where a part begins on a side that has room for it."""
-    return random.randint(0, max(0, room - part))
+def _seat(space: int, part: int) -> int:
+    """Where a part begins on a side that has space for it."""
+    return random.randint(0, max(0, space - part))
 
 
 class DetRandomCropAug(_Placing):

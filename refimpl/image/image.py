@@ -174,25 +174,25 @@ def _cut(src: NDArray, box: Box, size: Sequence[int], interp: int) -> tuple[NDAr
     return fixed_crop(src, *box, size, interp), box
 
 
-def _anywhere(room: Sequence[int], part: Size) -> Box:
-    """A box of the size ``part`` at a random place in a picture of the size ``room``; left is drawn first."""
-    left, top = (random.randint(0, whole - side) for whole, side in zip(room, part, strict=True))
+def _anywhere(space: Sequence[int], part: Size) -> Box:
+    """A box of the size ``part`` at a random place in a picture of the size ``space``; left is drawn first."""
+    left, top = (random.randint(0, whole - side) for whole, side in zip(space, part, strict=True))
     return left, top, *part
 
 
 @decides("random_crop/draws")
 def random_crop(src: NDArray, size: Sequence[int], interp: int = 2) -> tuple[NDArray, Box]:
     """A part of ``src`` at a random place, in ``size`` (width, height), and its box (x0, y0, width, height)."""
-    room = _sides(src)[::-1]
-    return _cut(src, _anywhere(room, scale_down(room, size)), size, interp)
+    space = _sides(src)[::-1]
+    return _cut(src, _anywhere(space, scale_down(space, size)), size, interp)
 
 
 @decides("random_crop/center")
 def center_crop(src: NDArray, size: Sequence[int], interp: int = 2) -> tuple[NDArray, Box]:
     """The middle of ``src`` in ``size`` (width, height), and its box (x0, y0, width, height)."""
-    room = _sides(src)[::-1]
-    part = scale_down(room, size)
-    left, top = (int((whole - side) / 2) for whole, side in zip(room, part, strict=True))
+    space = _sides(src)[::-1]
+    part = scale_down(space, size)
+    left, top = (int((whole - side) / 2) for whole, side in zip(space, part, strict=True))
     return _cut(src, (left, top, *part), size, interp)
 
 
@@ -226,7 +226,7 @@ def random_size_crop(
         AssertionError: another keyword.
         ValueError: a ratio is not positive, or the areas are negative.
     """
-    room = width, height = _sides(src)[::-1]
+    space = width, height = _sides(src)[::-1]
     if "min_area" in kwargs:
         warnings.warn("min_area is the older name of area; give area=", DeprecationWarning, stacklevel=2)
     area = _area_of("random_size_crop", area, kwargs)
@@ -243,7 +243,7 @@ def random_size_crop(
         shape = np.exp(random.uniform(np.log(narrowest), np.log(widest)))
         part = round(np.sqrt(pixels * shape)), round(np.sqrt(pixels / shape))
         if part[0] <= width and part[1] <= height:
-            return _cut(src, _anywhere(room, part), size, interp)
+            return _cut(src, _anywhere(space, part), size, interp)
     return center_crop(src, size, interp)
 
 

@@ -14,10 +14,10 @@ from ..base import MXNetError, decides, numeric_types, refusal, require
 from ..files.reading import read_file
 from ..io import DataBatch, DataDesc, DataIter
 from ..kernels.foundation import reserving
+from ..log import LOG
 from ..ndarray import NDArray
 from ..ndarray.restoring import delivered
 from ..recordio import MXIndexedRecordIO, MXRecordIO, unpack
-from ..root_log import LOG
 from .creating import CreateAugmenter
 from .image import imdecode
 

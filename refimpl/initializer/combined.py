@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from ..base import decides, refusal, require
+from ..log import LOG
 from ..ndarray import NDArray, load
-from ..root_log import LOG
 
 
 @decides("Initializer/mixed")

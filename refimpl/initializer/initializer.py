@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..base import decides, described, refusal, require
+from ..log import LOG
 from ..ndarray import NDArray, operators
 from ..registry import get_alias_func, get_create_func, get_register_func
-from ..root_log import LOG
 
 # Suffix of a parameter's name -> the method that fills it; the first that fits wins.
 SUFFIXES = (

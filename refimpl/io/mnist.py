@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..base import decides, refusal, require
+from ..log import LOG
 from ..ndarray import NDArray, array
 from ..ndarray.restoring import delivered
-from ..root_log import LOG
 from .desc import DataBatch, DataDesc
 from .idx import IMAGES, LABELS, read_idx
 from .iterator import MXDataIter

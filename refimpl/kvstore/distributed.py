@@ -15,9 +15,9 @@ import numpy as np
 
 from .. import optimizer as opt
 from ..base import decides, refusal, require
+from ..log import LOG
 from ..ndarray import NDArray
 from ..optimizer.states import dumps_optimizer
-from ..root_log import LOG
 from . import messages as say
 from . import rows
 from .compression import TwoBit

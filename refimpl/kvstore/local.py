@@ -10,11 +10,11 @@ from typing import Any
 from .. import optimizer as opt
 from ..base import decides, refusal, require
 from ..context import cpu
+from ..log import LOG
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
 from ..optimizer import at_once, states
 from ..quirks import declare
-from ..root_log import LOG
 from . import rows, sums
 from .compression import TwoBit, working_type
 from .interface import KVStoreBase

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base import decides, refusal, require
-from ..root_log import LOG
+from ..log import LOG
 from . import messages as say
 from . import server as rules
 from .distributed import DistributedKVStore

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ..base import MXNetError, decides, refusal
-from ..root_log import LOG
+from ..log import LOG
 from .messages import Answer, Body, Push, Recall, Refused, Reply, Request, size_of
 
 WAITING = 1 << 28

@@ -11,9 +11,9 @@ from typing import Any
 from ..base import decides, refusal
 from ..context import Context
 from ..executor_manager import DataParallelExecutorManager
+from ..log import chosen
 from ..ndarray import NDArray
 from ..optimizer import Optimizer, get_updater
-from ..root_log import chosen
 from .updating import _initialize_kvstore, _update_params, _update_params_on_kvstore
 
 # The parameters of a batch-end callback.

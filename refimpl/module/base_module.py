@@ -17,9 +17,9 @@ from ..context import cpu
 from ..initializer import Uniform
 from ..io import DataBatch, DataDesc
 from ..io.iterator import Batches
+from ..log import chosen
 from ..model import BatchEndParam
 from ..ndarray import NDArray
-from ..root_log import chosen
 from .batches import call_all, first
 from .descriptions import _check_input_names, _check_names_match, _parse_data_desc
 from .life_cycle import demand, in_words

@@ -11,10 +11,10 @@ from ..context import Context
 from ..executor import unfinished
 from ..executor_manager import _check_arguments, _split_input_slice
 from ..io import DataDesc
+from ..log import chosen
 from ..metric import EvalMetric
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
-from ..root_log import chosen
 from . import side_by_side
 from .arrays import SliceCopy, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .bind_options import argument_contexts, gradient_requirements, group_contexts

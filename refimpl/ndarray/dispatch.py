@@ -13,10 +13,10 @@ import numpy as np
 
 from ..base import decides, refusal
 from ..kernels.foundation import Op
+from ..log import LOG
 from ..op_registry.signatures import parsed
 from ..op_registry.signatures import signature as signature_of
 from ..op_registry.storage_rules import FALLBACK_STORAGE, RULES, Rule, Storages
-from ..root_log import LOG
 from . import dense, sparse_tape
 from .convert import copy_into, ordered, tostype
 

@@ -10,9 +10,9 @@ import numpy as np
 from ..base import did_you_mean, refusal
 from ..context import Context
 from ..kernels.foundation.forks import own_lock
+from ..log import LOG
 from ..ndarray import NDArray, array
 from ..ndarray.requirements import ASSIGNMENTS
-from ..root_log import LOG
 
 
 class CustomOp:

@@ -30,9 +30,9 @@ import numpy as np
 
 from ..base import decides, require
 from ..kernels.foundation import get
+from ..log import LOG
 from ..ndarray import NDArray, operators
 from ..quirks import declare
-from ..root_log import LOG
 from .apply import check_alike, master_copy, zeros_like
 from .rule import Index, Optimizer, register, warn_half_precision
 from .sgd import sgd_step

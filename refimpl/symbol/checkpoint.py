@@ -8,9 +8,9 @@ from .. import ndarray as nd
 from .. import symbol as sym
 from ..base import decides, require
 from ..files.atomic import together
+from ..log import LOG
 from ..ndarray import NDArray
 from ..ndarray.file_format import read_file
-from ..root_log import LOG
 
 # Prefix of a name in a checkpoint -> which of (arguments, auxiliary states) it belongs to.
 _PREFIXES = {"arg": 0, "aux": 1}

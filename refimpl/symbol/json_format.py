@@ -14,8 +14,8 @@ from ..base import MXNetError, decides, printable, refusal
 from ..files.mistaken import what_it_is
 from ..kernels.foundation import collector_pause
 from ..kernels.foundation.params import Shape, field_types
+from ..log import LOG
 from ..op_registry.known import find
-from ..root_log import LOG
 from ..util import is_np_shape
 from . import upgrades
 from .ir import Entry, Node, post_order

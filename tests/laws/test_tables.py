@@ -236,7 +236,7 @@ def test_memory_to_work_in_belongs_to_the_program() -> None:
 
 @compiled
 def test_steps_that_borrow_much_stay_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "MOST_BORROWED", 1000)
+    monkeypatch.setattr(table, "MOST_BORROWED", 0)  # how much is borrowed depends on the processor
     executor = _dense()
     for _ in range(3):
         _step(executor)

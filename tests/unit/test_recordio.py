@@ -332,16 +332,16 @@ def test_cv2_is_none_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 class FullDisk:
-    """A file on a disk that has room for so many bytes more; a write that has no room is cut short, as by a system."""
+    """A file on a disk with space for so many bytes more; a longer write is cut short, as by a system."""
 
-    def __init__(self, file: io.FileIO, room: int) -> None:
-        self._file, self.room = file, room
+    def __init__(self, file: io.FileIO, space: int) -> None:
+        self._file, self.space = file, space
 
     def write(self, content: memoryview) -> int:
-        if not self.room:
+        if not self.space:
             raise OSError(errno.ENOSPC, "No space left on device")
-        count = self._file.write(content[: self.room])
-        self.room -= count
+        count = self._file.write(content[: self.space])
+        self.space -= count
         return count
 
     def __getattr__(self, name: str) -> object:
@@ -350,15 +350,15 @@ class FullDisk:
 
 @pytest.mark.clause("RecordIO/disk-full")
 @pytest.mark.parametrize("which", ["handle", "fidx"])
-@pytest.mark.parametrize("room", [0, 1, 3, 9, 13])
-def test_a_write_that_the_disk_refuses_leaves_whole_records(which: str, room: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("space", [0, 1, 3, 9, 13])
+def test_a_write_that_the_disk_refuses_leaves_whole_records(which: str, space: int, tmp_path: Path) -> None:
     names = tmp_path / "a.idx", tmp_path / "a.rec"
     writer = recordio.MXIndexedRecordIO(*names, "w")
     writer.write_idx(1, b"first")
     file = getattr(writer, which)
-    setattr(writer, which, FullDisk(file, min(room, 3) if which == "fidx" else room))
+    setattr(writer, which, FullDisk(file, min(space, 3) if which == "fidx" else space))
     with pytest.raises(mx.MXNetError, match=r"cannot write .*No space left on device"):
-        writer.write_idx(2, b"no room for this")
+        writer.write_idx(2, b"no space for this")
     setattr(writer, which, file)
     writer.write_idx(3, b"third")
     writer.close()
@@ -374,7 +374,7 @@ def test_a_file_without_an_index_that_the_disk_refuses_goes_on_whole(tmp_path: P
     writer.write(b"first")
     file, writer.handle = writer.handle, FullDisk(writer.handle, 10)
     with pytest.raises(mx.MXNetError, match="No space left"):
-        writer.write(b"no room")
+        writer.write(b"no space")
     writer.handle = file
     writer.write(b"third")
     writer.close()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import refimpl as mx
-from refimpl.root_log import LOG
+from refimpl.log import LOG
 from tests.unit import module_nets
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ import pytest
 
 import refimpl as mx
 from refimpl.module import executor_group
-from refimpl.submodule_names import NAMES as FILLED
+from refimpl.op_registry.submodules import NAMES as FILLED
 
 from .mxnet_submodules import NAMES
 

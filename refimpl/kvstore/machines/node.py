@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...base import decides
-from ...root_log import LOG
+from ...log import LOG
 from .. import messages as say
 from .. import server as rules
 from ..waiting import waits, waits_for

@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 
 from ...base import decides, refusal, require
-from ...root_log import LOG
+from ...log import LOG
 from .. import messages as say
 from ..transport import Channel, Ticket
 from .serving import MESSAGES, QUESTION, name_of

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...base import MXNetError, decides
-from ...root_log import LOG
+from ...log import LOG
 from .. import messages as say
 from .checksums import Bytes
 from .events import Noting

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from .base import decides
+from ..base import decides
 
 NAMES: dict[tuple[str, str], str] = {
     ("executor_manager", "base"): "mx_real_t",
