@@ -69,21 +69,27 @@ def _range(*bounds: int) -> Iterator[np.int64]:
     return map(np.int64, range(*bounds))
 
 
-def namespace(functions: dict[Any, Callable]) -> SimpleNamespace:
+def _namespace(functions: dict[Any, Callable]) -> SimpleNamespace:
     """``math`` with other functions."""
     return SimpleNamespace(**{
         name: functions.get(value, value) if callable(value) else typed(value) for name, value in vars(math).items()
     })
 
 
-_MATH = namespace(FUNCTIONS)
+def given(functions: dict[Any, Callable]) -> Callable[[Any], Any]:
+    """A function that says what a loop that runs as Python gets for a global, with these functions of ``math``."""
+    replaced = _namespace(functions)
+
+    def for_global(value: Any) -> Any:
+        if value is math:
+            return replaced
+        return functions.get(value, value) if type(value) is type(math.sqrt) else typed(value)
+
+    return for_global
 
 
-def for_python(value: Any) -> Any:
-    """Return what a loop that runs as Python gets for a global."""
-    if value is math:
-        return _MATH
-    return FUNCTIONS.get(value, value) if type(value) is type(math.sqrt) else typed(value)
+for_python = given(FUNCTIONS)
+"""What a loop that runs as Python gets for a global."""
 
 
 def _typed_code(code: CodeType) -> CodeType:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...base import decides
 from .lab import Lab
-from .running import Result, require_hypothesis
+from .running import Result, of_verdicts, require_hypothesis
 from .watching import Watched
 
 
@@ -47,13 +47,7 @@ def judged(name: str, names: Mapping[str, Any]) -> str:
     module = SimpleNamespace(**{key: value for key, value in names.items() if not key.startswith("_")})
     module.files = set(_files(names))
     verdicts = judging.judge(lab, Watched(module, 600), module)
-    result = Result([verdict.clause for verdict in verdicts if verdict.kept])
-    for verdict in verdicts:
-        if not verdict.kept:
-            result = Result(
-                result.kept, verdict.clause, verdict.calls, verdict.expected, verdict.got, verdict.line,
-                unwritten=verdict.unwritten,
-            )
+    result = of_verdicts([verdict.plain() for verdict in verdicts])
     return "\n".join(report(lab, result, 100))
 
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -108,14 +109,19 @@ def _result(events: list[dict[str, Any]]) -> Result:
             result.broken, result.calls, result.line = (tried or [None])[-1], late["calls"], late["line"]
             result.problem = f"this call did not end within {late['seconds']:.0f} seconds: is there an endless loop?"
         elif "verdicts" in event:
-            verdicts = event["verdicts"]
-            result.kept = [verdict["clause"] for verdict in verdicts if verdict["kept"]]
-            for verdict in verdicts:
-                if not verdict["kept"]:
-                    result.broken, result.calls = verdict["clause"], verdict["calls"]
-                    result.expected, result.got, result.line = verdict["expected"], verdict["got"], verdict["line"]
-                    result.unwritten = verdict["unwritten"]
+            result = of_verdicts(event["verdicts"])
     return result
 
 
-__all__ = ["PATIENCE", "Result", "check", "require_hypothesis"]
+def of_verdicts(verdicts: Sequence[Mapping[str, Any]]) -> Result:
+    """What the verdicts on some laws, in plain data, come to."""
+    result = Result([verdict["clause"] for verdict in verdicts if verdict["kept"]])
+    for verdict in verdicts:
+        if not verdict["kept"]:
+            result.broken, result.calls = verdict["clause"], verdict["calls"]
+            result.expected, result.got, result.line = verdict["expected"], verdict["got"], verdict["line"]
+            result.unwritten = verdict["unwritten"]
+    return result
+
+
+__all__ = ["PATIENCE", "Result", "check", "of_verdicts", "require_hypothesis"]

@@ -6,13 +6,11 @@ differ from the compiled ones by a few units in the last place. With the compile
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Any
 
 import numba
 
-from ...kernels.foundation.ieee import FUNCTIONS, namespace, precision, typed
+from ...kernels.foundation.ieee import FUNCTIONS, given, precision
 
 
 def _compiled(function: Callable) -> Callable:
@@ -23,11 +21,5 @@ def _compiled(function: Callable) -> Callable:
 
 COMPILED = FUNCTIONS if numba.config.DISABLE_JIT else {function: _compiled(function) for function in FUNCTIONS}
 """The functions whose results are rounded; compiled for a precision at their first call."""
-_MATH = namespace(COMPILED)
-
-
-def given_compiled(value: Any) -> Any:
-    """What a loop that runs as Python gets for a global, with compiled functions of ``math``."""
-    if value is math:
-        return _MATH
-    return COMPILED.get(value, value) if type(value) is type(math.sqrt) else typed(value)
+given_compiled = given(COMPILED)
+"""What a loop that runs as Python gets for a global, with compiled functions of ``math``."""
