@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--gpu", action="store_true", help="measure a CUDA device instead")
     options = parser.parse_args(arguments)
     if options.gpu:
-        rows = devices.run(options.rounds, options.most, options.only, tables.tell)
+        rows = devices.run(options.rounds, options.most, options.only)
         if options.json:
             options.json.write_text(json.dumps([row._asdict() for row in rows], indent=1), encoding="utf-8")
         print("".join(devices.lines(rows)), end="")

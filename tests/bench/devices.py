@@ -7,6 +7,7 @@ and waited for once. Compiling and copying are not in it.
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
 from math import prod
@@ -147,8 +148,8 @@ def lines(found: list[Found]) -> Iterator[str]:
         )
 
 
-def run(rounds: int, most: int, only: str, tell: Callable[[str], None]) -> list[Found]:
-    """All rows whose name has ``only`` in it.
+def run(rounds: int, most: int, only: str) -> list[Found]:
+    """All rows whose name has ``only`` in it; standard error names each before it is measured.
 
     Raises:
         SystemExit: there is no CUDA device.
@@ -163,6 +164,6 @@ def run(rounds: int, most: int, only: str, tell: Callable[[str], None]) -> list[
     found = []
     for name in ROWS:
         if only in name:
-            tell(name)
+            print(name, file=sys.stderr, flush=True)
             found.append(measured(name, rounds, most))
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -188,6 +189,21 @@ def test_a_twin_is_measured_against_its_page(name: str) -> None:
     assert found.same_bits
     assert found.page > 0 < found.twin
     assert "| same |" in "".join(devices.lines([found]))
+
+
+@pytest.mark.gpu
+@pytest.mark.cuda_sim
+@pytest.mark.skipif(not cuda.is_available(), reason="needs a CUDA device or NUMBA_ENABLE_CUDASIM=1")
+def test_the_command_measures_a_device(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(devices, "SIMULATED", False)
+    file = tmp_path / "rows.json"
+    bench.main(["--gpu", "--rounds", "1", "--most", "2", "--only", "product 64x784x128", "--json", str(file)])
+    printed = capsys.readouterr()
+    assert printed.err == "product 64x784x128\n"
+    assert printed.out.count("| same |") == 1
+    assert [row["name"] for row in json.loads(file.read_text())] == ["product 64x784x128"]
 
 
 @pytest.mark.cuda_sim
