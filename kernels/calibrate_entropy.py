@@ -16,7 +16,8 @@
     >>> run("_contrib_calibrate_entropy", [0, 0, 0, 0, 0], [0, 1, 2, 3, 4, 5], num_quantized_bins=3)
     ([4.0], [3.4028234663852886e+38])
 
-[_contrib_calibrate_entropy/sum-order] all is float32, added from left to right.
+[_contrib_calibrate_entropy/sum-order] all is float32, added from left to right; a logarithm is that of float64,
+    rounded.
 
 [_contrib_calibrate_entropy/bins] hist has an odd number of elements, at least num_quantized_bins, and hist_edges one
     more; num_quantized_bins is at least 1.
@@ -118,7 +119,7 @@ def compare(p, q, valid, found, n, most, first, count, place):
     for item in items(count):
         total = np.float32(0)
         for k in range(item * n, item * n + 2 * (first + item) + 1):
-            total += p[k] * np.float32(log(p[k] / q[k]))
+            total += p[k] * np.float32(log(np.float64(p[k] / q[k])))
         found[place + item] = total if valid[item] else most
 
 

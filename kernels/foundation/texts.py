@@ -24,7 +24,7 @@ from .devices import SIMULATED
 from .ieee import as_python
 from .later import cuda
 from .refusal import refusal
-from .rounding import times
+from .rounding import modulo, times
 
 
 def items(n: int) -> range:
@@ -59,23 +59,23 @@ class _ForCpu(ast.NodeTransformer):
         return node
 
 
-def _times(left: ast.expr, right: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name("_times", ast.Load()), [left, right], [])
-
-
 class _ForCuda(ast.NodeTransformer):
     """``items(n)`` -> ``range(cuda.grid(1), n, cuda.gridsize(1))``, ``a * b`` -> ``times(a, b)``; see ``rounding``."""
 
+    FUNCTIONS: dict[type[ast.operator], str] = {} if SIMULATED else {ast.Mult: "_times", ast.Mod: "_modulo"}
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        return node if SIMULATED or not isinstance(node.op, ast.Mult) else _times(node.left, node.right)
+        name = self.FUNCTIONS.get(type(node.op))
+        return ast.Call(ast.Name(name, ast.Load()), [node.left, node.right], []) if name else node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        self.generic_visit(node)
-        if SIMULATED or not isinstance(node.op, ast.Mult):
-            return node
         read = ast.parse(ast.unparse(node.target), mode="eval").body
-        return ast.Assign([node.target], _times(read, node.value))
+        result = self.visit_BinOp(ast.BinOp(read, node.op, node.value))
+        if isinstance(result, ast.BinOp):
+            self.generic_visit(node)
+            return node
+        return ast.Assign([node.target], result)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -123,7 +123,7 @@ def globals_for(function: FunctionType, device: Target) -> dict[str, Any]:
     if device == "gpu":
         scope["_cuda"] = importlib.import_module("numba.cuda")
         if not SIMULATED:
-            scope["_times"] = times()
+            scope |= {"_times": times(), "_modulo": modulo()}
     return scope
 
 

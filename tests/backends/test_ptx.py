@@ -7,7 +7,6 @@ compiled to PTX for the types that real calls gave it on the CPU. It needs numba
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import inspect
 import math
@@ -20,7 +19,7 @@ import pytest
 from numba import cuda
 
 from refimpl.kernels import distinct
-from refimpl.kernels.foundation import LOOPS, items, plain_kernels, scalar, texts
+from refimpl.kernels.foundation import LOOPS, items, pairs, plain_kernels, scalar, texts
 from refimpl.kernels.foundation.devices import SIMULATED
 from refimpl.kernels.foundation.loop import Loop
 from refimpl.kernels.foundation.texts import rewrite
@@ -56,7 +55,7 @@ def _warm_up() -> None:
         for op in distinct():
             if op.cases is None:
                 continue
-            for seed in range(6):
+            for seed in range(8):
                 of = example(op, SeededDraw(seed), "float64" if seed % 2 else "float32")
                 trial = Trial(of, is_train=op.mode)
                 trial.forward()
@@ -78,9 +77,9 @@ def _forms(loop: Loop) -> Iterator[tuple[FunctionType, Any]]:
 
 
 def _calls_functions(source: FunctionType) -> bool:
-    """Whether a loop or one of its formulas takes a power, a logarithm or the like: CUDA's own fuse operations."""
+    """Whether a loop or one of its formulas takes a power, a remainder or the like: CUDA's own fuse operations."""
     named = inspect.getclosurevars(source).globals
-    return "**" in inspect.getsource(source) or any(
+    return source is pairs.modulo or "**" in inspect.getsource(source) or any(
         value is math or getattr(value, "__module__", "") == "math"
         or (hasattr(value, "__scalar__") and _calls_functions(value)) for value in named.values()
     )
@@ -127,8 +126,24 @@ def _sums(a, b, out, n):
 def test_products_are_rounded(kind: str, rounded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a loop, in a formula and in an assignment; without that CUDA's compiler fuses all three."""
     if not rounded:
-        monkeypatch.setattr(texts, "_times", lambda left, right: ast.BinOp(left, ast.Mult(), right))
+        monkeypatch.setattr(texts._ForCuda, "FUNCTIONS", {})
     monkeypatch.setattr(texts, "formula_for", texts.formula_for.__wrapped__)  # so that nothing is remembered
     text = _ptx(_sums, f"void({kind}[::1], {kind}[::1], {kind}[::1], int64)")
     fused, apart = len(FUSED.findall(text)), len(ROUNDED.findall(text))  # three each time, in a loop that is unrolled
     assert (fused == 0 and apart >= 3) if rounded else (fused >= 3 and apart == 0)
+
+
+def _remainders(a, b, out, n):
+    for i in items(n):
+        out[i] = a[i] % b[i]
+        b[i] %= a[i]
+
+
+@pytest.mark.parametrize(("kind", "exact", "rounded"), [
+    ("float32", "copysign.f32", "cvt.rmi.f32"), ("float64", "copysign.f64", "cvt.rmi.f64"), ("int64", "rem.s64", "fmod"),
+])
+def test_remainders_are_exact(kind: str, exact: str, rounded: str) -> None:
+    """Of floats they are not x - floor(x / y) * y; see ``rounding``."""
+    text = _ptx(_remainders, f"void({kind}[::1], {kind}[::1], {kind}[::1], int64)")
+    assert exact in text
+    assert rounded not in text
