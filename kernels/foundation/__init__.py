@@ -28,7 +28,7 @@ from .shapes import (
     strides_of,
     told,
 )
-from .texts import formula_for, items, scalar
+from .texts import formula_for, items, scalar, steps
 
 __all__ = [
     "LOOPS", "REGISTRY", "REQUIRED", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer", "Case", "Count",
@@ -36,5 +36,5 @@ __all__ = [
     "as_buffer", "axes_of", "broadcast", "decides", "distinct", "either", "formula_for", "get",
     "items", "keeps", "known", "merge", "merge_all", "normal_axis", "plain_kernels", "printable", "refusal",
     "register", "require", "require_some", "reserving", "same_shape", "same_type", "scalar",
-    "scratch", "size_of", "strides_of", "told", "whole_part",
+    "scratch", "size_of", "steps", "strides_of", "told", "whole_part",
 ]
