@@ -52,8 +52,7 @@
     ([[[1.0, 10.0, 2.0, 20.0]]], [[[9.0, 18.0]]], [3.0])
 
 [Convolution/sum-order] forward adds products in the order channel, kernel offsets, and the bias last (a
-    tuned twin fuses product and sum, and may sum gradients otherwise, the same way on every run). Where
-    REFIMPL_WINOGRAD=1 asks for it, 3 x 3 filters are computed by other sums: winograd/arithmetic.
+    tuned twin fuses product and sum, and may sum gradients otherwise, the same way on every run).
     >>> run("Convolution", [[[1e8], [1], [-1e8]]], [[[1], [1], [1]]], [0], kernel=1, num_filter=1)
     [[[0.0]]]
 """
@@ -66,7 +65,6 @@ import numpy as np
 from .blocks import convolutions as blocks
 from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, told
 from .multilinear import register_multilinear
-from .shared import winograd
 from .shared.convolution_geometry import Geometry, geometry_of
 from .tuned import convolution as tuned
 from .tuned import convolution_back as tuned_back
@@ -269,10 +267,7 @@ ADD_BIAS, GATHER_BIAS = Loop(add_bias), Loop(gather_bias, tuned=sums.channel_sum
 
 def forward(p, data, weight, bias, out):
     g = geometry(p, data.shape, out.shape)
-    if winograd.is_on() and winograd.takes(g, data.dtype):
-        winograd.correlate(data, weight, out, g)
-    else:
-        CONVOLVE(data, weight, out, g)
+    CONVOLVE(data, weight, out, g)
     if bias is not None:
         ADD_BIAS(bias, out, data.shape[0], p.num_filter, prod(out.shape[2:]))
 
@@ -280,15 +275,9 @@ def forward(p, data, weight, bias, out):
 def backward(p, head, data, weight, d_data, d_weight, d_bias):
     g = geometry(p, data.shape, head.shape)
     if d_data is not None:
-        if winograd.is_on() and winograd.takes(g, data.dtype):
-            winograd.correlate(head, weight, d_data, g, back=True)
-        else:
-            SEND_BACK(head, weight, d_data, g)
+        SEND_BACK(head, weight, d_data, g)
     if d_weight is not None:
-        if winograd.is_on() and winograd.takes_gradient(g, data.dtype):
-            winograd.gather(head, data, d_weight, g)
-        else:
-            GATHER_WEIGHT(head, data, d_weight, g)
+        GATHER_WEIGHT(head, data, d_weight, g)
     if d_bias is not None:
         GATHER_BIAS(head, d_bias, head.shape[0], p.num_filter, prod(head.shape[2:]))
 

@@ -9,8 +9,8 @@
     cell = f cell' + i g, h = o tanh(cell). state_cell holds the cells before the first time.
     >>> options = {"mode": "lstm", "state_size": 1, "num_layers": 1, "state_outputs": True}
     >>> weights = [1, 2, 3, 4, -1, -2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0.5]
-    >>> run("RNN", [[[0.5]], [[1]]], weights, [[[0.25]]], [[[1]]], **options)
-    ([[[0.7795]], [[0.847731]]], [[[0.847731]]], [[[1.255117]]])
+    >>> run("RNN", [[[0.5]], [[1.5]]], weights, [[[0.25]]], [[[1]]], **options)
+    ([[[0.7795]], [[0.921968]]], [[[0.921968]]], [[[1.60394]]])
 
 [RNN/gru] gates r, z, n: r and z are sigmoids, n = tanh((W x + b) + r (R h' + c)), h = (1 - z) n + z h'.
     >>> weights = [1, 2, 3, -1, -2, 1, 0, 0, 0, 0, 0, 0.5]

@@ -45,6 +45,7 @@ ndarray.CachedOp = cached_op.CachedOp  # type: ignore[misc]  # MXNet's name for 
 test_utils.mx = _sys.modules[__name__]  # its star import brings mx, as MXNet's does
 _submodules.fill(__name__)
 quirks.read_environment()
+util.warn_of_former_switches()
 engine.compiling.listen()
 globals()["__getattr__"] = runtime.absent_attributes(__name__)  # not a def: a type checker would then take any name
 

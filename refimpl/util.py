@@ -10,12 +10,13 @@ import functools
 import inspect
 import os
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .base import refusal
+from .base import decides, refusal
 from .context import Context, gpu_memory_info, num_gpus
 from .kernels.foundation import devices
 
@@ -251,6 +252,22 @@ def setenv(name: str, value: str | None) -> None:
         raise refusal(
             "util/environment-text", f"{name} can be set to text or None, got {value!r}", TypeError
         )
+
+
+_FORMER = {
+    "REFIMPL_CHAINS": "elementwise operators run one after the other",
+    "REFIMPL_THREADS": "a context has one thread: give a module one for each core, context=[mx.cpu(0), mx.cpu(1)]",
+    "REFIMPL_WINOGRAD": "every convolution adds its products in the order of Convolution/sum-order",
+}
+"""Switches that there were, and what holds instead."""
+
+
+@decides("Executor/former-switches")
+def warn_of_former_switches() -> None:
+    """Warn of each switch in the environment that has no effect any more."""
+    for name, instead in _FORMER.items():
+        if name in os.environ:
+            warnings.warn(f"{name} has no effect any more ({instead}): remove it from the environment", stacklevel=3)
 
 
 def get_gpu_count() -> int:

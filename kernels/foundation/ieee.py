@@ -3,7 +3,7 @@
 In machine code 0.5 and 1 / 3 are doubles, and an element of float32 times either of them, or times an integer, is a
 double. In NumPy a number without a type takes that of the element beside it. So every number gets a type here:
 literals, globals, counters of loops, arguments, and what a function of ``math`` returns. Functions return NaN or
-infinity where Python's own raise.
+infinity where Python's own raise. A whole number that is stored into fewer bits loses its upper ones.
 """
 
 from __future__ import annotations
@@ -61,10 +61,22 @@ FUNCTIONS: dict[Any, Callable] = {
 """The functions of ``math`` whose results are rounded, each with what loops call in its place."""
 
 
+class _Whole(np.ndarray):
+    """Whole numbers; NumPy refuses to store one that does not fit."""
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        super().__setitem__(place, value.astype(self.dtype) if isinstance(value, np.integer) else value)
+
+
 def typed(value: Any) -> Any:
-    """Return a number of Python as machine code has it: a double, or an integer of 64 bits where it fits into one."""
+    """Return a number of Python as machine code has it: a double, or an integer of 64 bits where it fits into one.
+
+    Arrays of whole numbers take whole numbers of any size.
+    """
     if type(value) is float:
         return np.float64(value)
+    if type(value) is np.ndarray and value.dtype.kind in "iu":
+        return value.view(_Whole)
     return np.int64(value) if type(value) is int and -(2**63) <= value < 2**63 else value
 
 

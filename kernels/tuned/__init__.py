@@ -12,6 +12,5 @@ far they may be off stands there. ``streams`` draws the same random numbers as i
 ``depthwise`` and ``pooling`` have the bits of their pages: they compute sixteen planes in place of one.
 ``reductions``, ``extremes`` and ``rows`` have them too, in single and double precision.
 So do ``sort`` and ``transpose``, which compute nothing. ``thin`` has the bits of ``gemm``, for products with a short
-side. ``recurrent`` has those of its page, but for the curves. ``winograd`` has the bits of loops that run only where a
-switch asks for them.
+side. ``recurrent`` has those of its page, but for the curves.
 """

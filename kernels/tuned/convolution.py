@@ -22,29 +22,14 @@ from math import prod
 import numpy as np
 
 from ..foundation import Buffer
-from ..foundation.cuts import Cut, Given
 from ..shared.convolution_geometry import Geometry
 from . import convolution_inside, depthwise, pointwise, weights_inside, weights_patches
 from .convolution_rows import convolve_rows, gather_weight_rows
 from .image import View, space_to_depth, store_runs, view
-from .kernel import TILE_COST, cut, kernel, twin, wide_tile, workspace
+from .kernel import TILE_COST, kernel, twin, wide_tile, workspace
 from .simd import fma_tile, load_offsets, ramp, store_tile, zero_tile
-from .weights_inside import products
 
 
-def _images_of(given: Given, first: int, last: int) -> Given:
-    """The call for some images."""
-    g = Geometry(*given["g"])
-    sizes = {"data": g.channels * prod(g.size), "out": g.num_filter * prod(g.out)}
-    arrays = {name: given[name][first * size : last * size] for name, size in sizes.items()}
-    return {**arrays, "g": tuple(g._replace(batch_size=last - first))}
-
-
-IMAGES = Cut(lambda given: given["g"][0], products, _images_of, own=("image", "narrow"))
-"""Each part has some images."""
-
-
-@cut(IMAGES)
 @kernel
 def convolve_tiles(data, weight, out, g: Geometry, v: View, image, narrow, rows, blocks):
     """out = weight over data; ``image`` is memory for one image, ``narrow`` for its outputs."""

@@ -17,38 +17,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..foundation import Buffer
-from ..foundation.cuts import Cut, Given
 from ..shared.convolution_geometry import Geometry
 from .inside import Sums, sums_of
-from .kernel import cut, kernel, lanes_tile, workspace
+from .kernel import kernel, lanes_tile, workspace
 from .simd import fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
 from .transpose import transpose, transpose_16x16
 
 OUTPUTS = 1 << 15  # sums that are kept in the cache until they are stored: of several images, or of a part of one
 PACK = tuple(range(0, 64, 8))  # numbers that are tested for being finite at a time
 WEIGHTS = 3 << 15  # packed weights, which are kept there as well
-
-
-def _products(given: Given) -> int:
-    p = Sums(*given["p"])
-    return p.batch_size * p.num_group * p.outs * p.plane * p.ins * p.taps
-
-
-def _images_of(given: Given, first: int, last: int) -> Given:
-    """The call for some images."""
-    p = Sums(*given["p"])
-    source, result = p.num_group * p.ins * p.size, p.num_group * p.outs * p.plane
-    arrays = {
-        "source": given["source"][first * source : last * source],
-        "result": given["result"][first * result : last * result],
-    }
-    return {**arrays, "p": tuple(p._replace(batch_size=last - first))}
-
-
-IMAGES = Cut(
-    lambda given: given["p"][0], _products, _images_of, own=("packed", "lists", "sums", "nothing"),
-)
-"""Each part has some images."""
 
 
 @kernel
@@ -178,7 +155,6 @@ def sum_kinds(source, packed, sums, lists, nothing, p: Sums, s: Stretch, rows, f
     return at
 
 
-@cut(IMAGES)
 @kernel
 def convolve_inside(source, weight, result, p: Sums, packed, lists, sums, nothing, rows, few, blocks):
     """result = weight over source: a tile's filters over some images, or a band of one, and some channels at a time."""

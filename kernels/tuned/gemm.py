@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..foundation import Buffer
-from ..foundation.cuts import Cut, Given
-from .kernel import Tuples, cut, kernel, tiled, twin, workspace
+from .kernel import Tuples, kernel, tiled, twin, workspace
 from .simd import copy_16, fma_tile, load_tile, ramp, store_tile, zero_tile
 from .transpose import transpose_16x16
 
@@ -68,26 +67,6 @@ def store_inside(edge, width, out, start, m, height, columns):
             out[start + i * m + j] = edge[i * width + j]
 
 
-def _rows_of(given: Given, first: int, last: int) -> Given:
-    """The call for some rows of tiles."""
-    g, height = Product(*given["g"]), len(given["rows"])
-    begin, end = first * height, min(g.n, last * height)
-    a, out = given["a"][begin * g.a_row :], given["out"][begin * g.m : end * g.m]
-    return {"a": a, "out": out, "g": tuple(g._replace(n=end - begin))}
-
-
-def _products_of(given: Given) -> int:
-    g = Product(*given["g"])
-    return g.n * g.k * (given["end"] - given["start"])
-
-
-ROWS = Cut(
-    lambda given: -(-given["g"][0] // len(given["rows"])), _products_of, _rows_of, own=("panels", "edge"),
-)
-"""Each part has some rows of the result."""
-
-
-@cut(ROWS)
 @kernel
 def multiply_tiles(a, b, out, g: Product, start, end, panels, edge, rows, blocks):
     """out = a . b for columns from ``start`` to before ``end``; ``edge`` holds a tile wider than the columns that are

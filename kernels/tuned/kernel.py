@@ -16,7 +16,6 @@ from numba import njit
 from ..foundation import cache as kernel_cache
 from ..foundation import interrupts
 from ..foundation.buffer import allocate
-from ..foundation.cuts import CUTS, Cut
 from ..foundation.described import LENDER, lent
 from ..foundation.forks import own_lock
 from ..foundation.loop import DistinctArrays, Loop
@@ -33,7 +32,6 @@ class Kernel:
         self._function, self._label, self._bound = function, label, bound
         self._lock = own_lock()
         self._ready: Any = None
-        self.cut: Cut | None = None
 
     def __call__(self, *args: Any) -> Any:
         """Run it."""
@@ -58,8 +56,6 @@ class Kernel:
         scope.update({name: other.dispatcher for name, other in called.items()})
         dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=DistinctArrays, **UNCALLED_FROM_C)(body)
         kernel_cache.enable(dispatcher)
-        if self.cut is not None:
-            CUTS[id(dispatcher)] = dispatcher, self.cut
         return dispatcher
 
 
@@ -74,17 +70,6 @@ def kernel(function: FunctionType, label: str = "", **bound: Any) -> Any:
     ``g.array`` counts a reference.
     """
     return function if numba.config.DISABLE_JIT else Kernel(function, label, bound)
-
-
-def cut(along: Cut) -> Callable[[Any], Any]:
-    """Say, above ``@kernel``, how calls of the kernel are cut into parts that threads make side by side."""
-
-    def declare(function: Any) -> Any:
-        if isinstance(function, Kernel):
-            function.cut = along
-        return function
-
-    return declare
 
 
 def twin(function: Callable) -> Callable | None:

@@ -11,11 +11,10 @@ from math import inf, prod
 from typing import NamedTuple
 
 from ..foundation import Buffer
-from ..foundation.cuts import Cut, Given
 from ..shared.convolution_geometry import Geometry
 from .convolution_inside import PACK, are_finite
 from .convolution_rows import end_inside, first_inside
-from .kernel import cut, kernel, sums_tile, workspace
+from .kernel import kernel, sums_tile, workspace
 from .simd import add_tiles, copy_masked, fma_tile, load_tile, ramp, store_tile, zero_tile
 from .transpose import transpose
 
@@ -25,7 +24,7 @@ TOGETHER = 1 << 18  # numbers of the images that are copied together
 
 
 class Share(NamedTuple):
-    """What one call does of the gradient by weight: the channels of a group from ``low`` to before ``high``."""
+    """What is summed, and kept in the cache, at a time."""
 
     together: int
     """So many images are summed together."""
@@ -37,27 +36,6 @@ class Share(NamedTuple):
     """So many channels have their sums in the cache,"""
     across: int
     """of the filters of so many tiles."""
-    low: int
-    high: int
-
-
-def products(given: Given) -> int:
-    """How many products a convolution has, or its gradient by weight."""
-    g = Geometry(*given["g"])
-    return g.batch_size * g.num_filter * prod(g.out) * (g.channels // g.num_group) * prod(g.kernel)
-
-
-def _channels_of(given: Given, first: int, last: int) -> Given:
-    """The call for some channels of every group."""
-    whole, height = Share(*given["s"]), len(given["rows"])
-    return {"s": tuple(whole._replace(low=first * height, high=min(whole.high, last * height)))}
-
-
-CHANNELS = Cut(
-    lambda given: -(-given["s"][6] // len(given["rows"])), products, _channels_of,
-    own=("image", "turned", "sums", "nothing"),
-)
-"""Each part has some channels of every filter: all images, so that no sum is cut."""
 
 
 @kernel
@@ -134,7 +112,6 @@ def lines_read(g: Geometry, line, end):
     return max(0, y) * g.width, min(g.height, last + 1) * g.width
 
 
-@cut(CHANNELS)
 @kernel
 def gather_weight_inside(
     head, data, d_weight, g: Geometry, s: Share, image, turned, sums, nothing, rows, blocks
@@ -148,8 +125,8 @@ def gather_weight_inside(
     for part in range(g.num_group * ((each + across - 1) // across)):
         group, left = part % g.num_group, part // g.num_group * across
         right = min(each, left + across)
-        for low in range(s.low, s.high, s.deep):
-            channels = min(s.deep, s.high - low)
+        for low in range(0, share, s.deep):
+            channels = min(s.deep, share - low)
             for step in range((g.batch_size + s.together - 1) // s.together * steps):
                 first, line = step // steps * s.together, step % steps * s.lines
                 images, end = min(s.together, g.batch_size - first), min(lines, line + s.lines)
@@ -202,7 +179,7 @@ def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> 
     across = max(1, min(-(-filters // width), SUMS // (deep * prod(g.kernel) * width)))
     together = max(1, min(g.batch_size, CHUNK // plane, TOGETHER // (deep * pitch)))
     gather_weight_inside(
-        head.flat, data.flat, d_weight.flat, tuple(g), tuple(Share(together, lines, pitch, deep, across, 0, channels)),
+        head.flat, data.flat, d_weight.flat, tuple(g), tuple(Share(together, lines, pitch, deep, across)),
         workspace("image", together * deep * pitch),
         workspace("turned", together * lines * g.out_w * width + 8 * len(PACK)),
         workspace("sums", across * deep * prod(g.kernel) * width),

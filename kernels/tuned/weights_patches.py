@@ -15,13 +15,12 @@ from numba.core import types
 from numba.core.extending import intrinsic
 
 from ..foundation import Buffer
-from ..foundation.cuts import Cut, Given
 from ..shared.convolution_geometry import Geometry
 from .image import View, space_to_depth, view
-from .kernel import cut, kernel, wide_tile, workspace
+from .kernel import kernel, wide_tile, workspace
 from .simd import _Memory, _unpack, add_tiles, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
 from .transpose import turned
-from .weights_inside import CHUNK, products
+from .weights_inside import CHUNK
 
 PATCHES = 1 << 16  # numbers of the copies that are kept in the cache
 COPYING = 6  # copying a number takes as long as so many products
@@ -49,7 +48,7 @@ def copy_square(typing, source, start, taps, outputs, target, to, places, pitch)
 
 
 class Share(NamedTuple):
-    """What one call does: the taps from ``low`` to before ``high``, of all filters and images."""
+    """What is summed at a time, and how many taps there are."""
 
     together: int
     """So many images are summed together,"""
@@ -59,21 +58,8 @@ class Share(NamedTuple):
     """or so many at a time, where a run is longer."""
     space: int
     """Outputs for which there is space in the copies of a block of taps."""
-    low: int
-    high: int
-
-
-def _taps_of(given: Given, first: int, last: int) -> Given:
-    """The call for some blocks of taps."""
-    whole, width = Share(*given["s"]), 8 * len(given["blocks"])
-    return {"s": tuple(whole._replace(low=first * width, high=min(whole.high, last * width)))}
-
-
-TAPS = Cut(
-    lambda given: -(-given["s"][5] // (8 * len(given["blocks"]))), products, _taps_of,
-    own=("image", "patches", "sums"),
-)
-"""Each part has some taps of every filter: all images, so that no sum is cut."""
+    depth: int
+    """Taps of all channels of a group."""
 
 
 class Strips(NamedTuple):
@@ -98,7 +84,7 @@ def copy_patches(image, v: View, s: Share, begin, end, to, patches, width):
     blocks = (run + 7) // 8
     first, last = begin // run * blocks + begin % run // 8, end // run * blocks + (end % run + 7) // 8
     to -= begin // run * v.pitch + begin % run
-    for tap in range(s.low, s.high, 16):
+    for tap in range(0, s.depth, 16):
         offsets = load_offsets(taps, tap, SQUARE)
         at = (tap // width * s.space + to) * width + tap % width
         for q in range(first, last, 2):  # beside an odd last block is the next one, for which there is space
@@ -111,7 +97,7 @@ def sum_patches(head, patches, sums, s: Share, o: Strips, each, pitch, rows, blo
     """sums[filter, tap] += the products of some outputs."""
     width = 8 * len(blocks)
     blocks = ramp(0, 8, width, blocks)  # the same numbers, now known to the compiler
-    for column in range(s.low, s.high, width):
+    for column in range(0, s.depth, width):
         for row in range(0, each, len(rows)):
             left = ramp(row * o.plane, o.plane, (each - 1) * o.plane, rows)
             target = ramp(row * pitch, pitch, (each - 1) * pitch, rows)
@@ -125,12 +111,11 @@ def sum_patches(head, patches, sums, s: Share, o: Strips, each, pitch, rows, blo
             store_tile(tile, sums, target, blocks, column)
 
 
-@cut(TAPS)
 @kernel
 def gather_weight_patches(head, data, d_weight, g: Geometry, v: View, s: Share, image, patches, sums, rows, blocks):
     """d_weight = head over data; ``sums`` are those of one group."""
     share, each, width = g.channels // g.num_group, g.num_filter // g.num_group, 8 * len(blocks)
-    size, plane, depth = g.depth * g.height * g.width, len(v.pixels), share * g.kernel_d * g.kernel_h * g.kernel_w
+    size, plane, depth = g.depth * g.height * g.width, len(v.pixels), s.depth
     together, pitch = s.together, (depth + width - 1) // width * width
     for q in range(share * v.channel):
         image[q] = 0
@@ -155,7 +140,7 @@ def gather_weight_patches(head, data, d_weight, g: Geometry, v: View, s: Share, 
                     o = images, strips, length, apart, start + begin, g.num_filter * plane, plane
                     sum_patches(head, patches, sums, tuple(s), o, each, pitch, rows, blocks)
         for one in range(each):
-            for t in range(s.low, s.high):
+            for t in range(depth):
                 d_weight[(group * each + one) * depth + t] = sums[one * pitch + t]
 
 
@@ -181,7 +166,7 @@ def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> 
     space = 8 + together * max(lines * v.pitch, count) + 8
     gather_weight_patches(
         head.flat, data.flat, d_weight.flat, tuple(g), tuple(v),
-        tuple(Share(together, lines * v.run, count, space, 0, depth)),
+        tuple(Share(together, lines * v.run, count, space, depth)),
         workspace("image", g.channels // g.num_group * v.channel),
         workspace("patches", space * pitch), workspace("sums", each * pitch), rows, blocks,
     )

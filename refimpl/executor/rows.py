@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -33,8 +33,7 @@ class Rows(NamedTuple):
 
     ``steps`` has the number of each call's step, ``kernels`` what Numba has compiled for it, or None. ``pieces`` cover
     all calls. ``words`` are the calls as machine code reads them; ``place`` is their address and their number where
-    machine code makes all of them, and two zeros elsewhere. ``names`` say of each call what it runs. Up to so many
-    ``workers`` make parts of calls.
+    machine code makes all of them, and two zeros elsewhere.
     """
 
     calls: list[partial]
@@ -43,8 +42,6 @@ class Rows(NamedTuple):
     pieces: list[Piece]
     words: array | None = None
     place: tuple[int, int] = (0, 0)
-    names: Sequence[str] = ()
-    workers: int = 0
 
 
 @decides("Executor/walk")
@@ -58,7 +55,7 @@ def walked(rows: Rows) -> Rows:
         if id(kernel) not in forms:
             forms[id(kernel)] = kernel and form_of(kernel)
         form = forms[id(kernel)]
-        size = sum(arg.size for arg in getattr(call, "arrays", call.args) if isinstance(arg, np.ndarray))
+        size = sum(arg.size for arg in call.args if isinstance(arg, np.ndarray))
         if not cuts or cuts[-1][2] != bool(form) or (form and size > left):
             cuts.append((number, len(words), bool(form)))
             left = MOST_ELEMENTS

@@ -15,12 +15,10 @@ from ..context import Context
 from ..engine import profiling_hook
 from ..engine.compiling import RUNNING
 from ..kernels.foundation import Buffer
-from ..kernels.foundation.workers import WORKERS
 from ..ndarray import NDArray, zeros
 from ..resource import random_streams
 from ..symbol.dead_branches import is_placeholder
 from .monitored_names import monitored_inputs
-from .rows import Rows
 from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
 from .table import Table
 
@@ -70,17 +68,7 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Ta
         for step in steps:
             run_one(step, is_train, context)
         return
-    rows = table.rows(is_train)
-    if rows is not None and rows.workers:
-        with WORKERS.watching(rows.workers):
-            _run_at_once(steps, is_train, context, rows)
-    else:
-        _run_at_once(steps, is_train, context, rows)
-
-
-def _run_at_once(steps: Sequence[Step], is_train: bool, context: Context, rows: Rows | None) -> None:
-    """Run ``steps``, or the ``rows`` written for them, here and now; after one that failed the engine has the rest."""
-    at = 0
+    rows, at = table.rows(is_train), 0
     try:
         if rows is None:
             for at, step in enumerate(RUNNING.begin(steps)):  # noqa: B007  # `at` says which step failed

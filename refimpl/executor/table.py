@@ -31,9 +31,6 @@ from ..kernels.foundation.contract import Op
 from ..kernels.foundation.described import Borrowed, LoopCall, Memory, Page, Place, repeatable_calls
 from ..kernels.foundation.loop import _CHOICE, SIMULATED, Loop
 from ..kernels.foundation.quirk import SCOPE
-from ..kernels.shared import winograd
-from . import chains
-from . import in_parts as cutting
 from .memory_pool import Pool
 from .rows import Piece, Rows, walked
 from .steps import AddStep, BackwardStep, ForwardStep, Step, TransferStep, ViewBackwardStep, ViewStep
@@ -92,11 +89,6 @@ def use(kind: str) -> Iterator[None]:
         _Choice.kind = before
 
 
-def _key(is_train: bool, active: frozenset[str] | None) -> tuple:
-    """What a table is written for; each of them has one of its own."""
-    return is_train, active, winograd.chosen()
-
-
 @decides("Executor/table")
 class Table:
     """The tables of one list of steps, each for what its calls depend on.
@@ -108,7 +100,7 @@ class Table:
 
     def __init__(self, steps: Sequence[Step], pool: Pool) -> None:
         self._steps, self._pool = steps, pool
-        self._kind, self._chains, self._threads = kind(), chains.kind(), cutting.count()
+        self._kind = kind()
         self._has_machine_code = not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or SIMULATED)
         self._rows: dict[tuple, Rows | None] = {}
         self._runs: dict[tuple, int] = {}  # of tables whose calls machine code does not make yet
@@ -117,7 +109,7 @@ class Table:
         """What a run calls now; None where the steps themselves have to run."""
         if _CHOICE.python or _CHOICE.plain or (_Choice.kind or self._kind) == "steps":
             return None
-        key = is_train, SCOPE.get(), winograd.chosen()  # `_key`, but a call less: every run comes here
+        key = is_train, SCOPE.get()
         found = self._rows.get(key)
         if found is None:
             return self._learnt(key)
@@ -127,7 +119,7 @@ class Table:
         """What a run under the quirks ``active`` calls, if machine code makes all of it; nothing is learnt."""
         if _CHOICE.python or _CHOICE.plain or (_Choice.kind or self._kind) == "steps":
             return None
-        found = self._rows.get(_key(is_train, active))
+        found = self._rows.get((is_train, active))
         return found if found is not None and found.place[0] else None
 
     def _learnt(self, key: tuple) -> Rows | None:
@@ -141,19 +133,8 @@ class Table:
             self._rows[key] = None
             return None
         self._runs[key] = 0
-        writer = _Writer(key[0], self._pool.lent, self._threads)
-        made = writer.rows(self._steps)
-        if self._chains == "fused":
-            made = chains.fused(made, list(map(writer.dispatcher, made.kernels)))
-        self._rows[key] = made
+        made = self._rows[key] = _Writer(key[0], self._pool.lent).rows(self._steps)
         return made
-
-    def describe(self, is_train: bool = False) -> str:
-        """One line per call of the table as it is under the active quirks: its first step, and the kernels it runs."""
-        rows = self._rows.get(_key(is_train, SCOPE.get()))
-        if rows is None:
-            return "no table is written yet: the steps run"
-        return "\n".join(f"{step:4}  {name}" for step, name in zip(rows.steps, rows.names, strict=True))
 
     def _used(self, key: tuple, rows: Rows) -> Rows:
         """The rows, from some run on with calls that machine code makes."""
@@ -167,30 +148,16 @@ class Table:
 class _Writer:
     """Writes a table. Steps that are alike, as those of an unrolled network are, have their page asked once."""
 
-    def __init__(self, is_train: bool, lent: dict[tuple[Any, np.dtype], np.ndarray], threads: int = 1) -> None:
-        self._is_train, self._lent, self._threads = is_train, lent, threads
+    def __init__(self, is_train: bool, lent: dict[tuple[Any, np.dtype], np.ndarray]) -> None:
+        self._is_train, self._lent = is_train, lent
         self._known: dict[tuple, list[LoopCall] | None] = {}
         self._codes: dict[tuple[int, ...], tuple[Callable, Any]] = {}
-        self._dispatchers: dict[int, Any] = {}  # by the id of what they have compiled
 
     def rows(self, steps: Sequence[Step]) -> Rows:
         """The table of ``steps``."""
         found = [(*called, number) for number, step in enumerate(steps) for called in self._calls(step)]
         calls, kernels, numbers = map(list, zip(*found, strict=True)) if found else ([], [], [])
-        names = [
-            call.name if isinstance(call, cutting.InParts) else self._name(steps[number], kernel)
-            for call, number, kernel in zip(calls, numbers, kernels, strict=True)
-        ]
-        workers = max((call.workers for call in calls if isinstance(call, cutting.InParts)), default=0)
-        return Rows(calls, numbers, kernels, [Piece(0, len(calls), None)], names=names, workers=workers)
-
-    def dispatcher(self, kernel: Any) -> Any:
-        """What has compiled a kernel; None for a call that is no kernel's."""
-        return None if kernel is None else self._dispatchers[id(kernel)]
-
-    def _name(self, step: Step, kernel: Any) -> str:
-        found = self.dispatcher(kernel)
-        return f"{type(step).__name__} in Python" if found is None else found.py_func.__name__
+        return Rows(calls, numbers, kernels, [Piece(0, len(calls), None)])
 
     def _calls(self, step: Step) -> list[tuple[partial, Any]]:
         if isinstance(step, (ViewStep, ViewBackwardStep)):
@@ -215,14 +182,6 @@ class _Writer:
         if call.by_twin:
             return partial(call.loop._tuned, *args), None
         run, compiled = self._machine_code(call, args)
-        if self._threads > 1 and id(call.loop) in cutting.CUTS:
-            others = [cutting.apart(call, number).args for number in range(1, self._threads)]
-            each = [args, *([self._argument(arg, flats) for arg in other] for other in others)]
-            split = cutting.in_parts(call, each, compiled)
-            if split is not None:
-                dispatcher, machine_code = cutting.splitter()
-                self._dispatchers[id(machine_code)] = dispatcher
-                return split, machine_code
         return partial(run, *args), compiled
 
     def _machine_code(self, call: LoopCall, args: list[Any]) -> tuple[Callable, Any]:
@@ -232,7 +191,6 @@ class _Writer:
         if found is None:
             dispatcher = call.loop.cpu if isinstance(call.loop, Loop) else call.loop
             found = self._codes[key] = _machine_code(dispatcher, args)
-            self._dispatchers[id(found[1])] = dispatcher
         return found
 
     def _argument(self, arg: Any, flats: dict[int, np.ndarray]) -> Any:
@@ -256,7 +214,7 @@ def page_of(step: Step, is_train: bool) -> tuple[tuple, Page, list[Buffer | None
     if not isinstance(step, (ForwardStep, BackwardStep, AddStep)) or isinstance(step, TransferStep):
         return None
     op, p = step.op, step.params
-    if type(op) is not Op or engine.goes_alone(p) or not step.is_direct:
+    if type(op) is not Op or engine.goes_alone(p) or not step.is_direct or not _is_on_cpu(step):
         return None
     mode = {"is_train": is_train} if op.mode else {}
     if isinstance(step, BackwardStep):
@@ -272,6 +230,12 @@ def page_of(step: Step, is_train: bool) -> tuple[tuple, Page, list[Buffer | None
         (op, exact(p), "forward", first), lambda b: op.forward(p, *op.full_inputs(p, b[:first]), *b[first:], **mode),
         [*step.inputs, *step.outputs],
     )
+
+
+def _is_on_cpu(step: ForwardStep | BackwardStep | AddStep) -> bool:
+    """Whether what a step fills is memory that machine code of the processor may write."""
+    filled = step.gradients if isinstance(step, BackwardStep) else step.outputs
+    return all(buffer is None or buffer.device == "cpu" for buffer in filled)
 
 
 def exact(p: tuple) -> tuple:

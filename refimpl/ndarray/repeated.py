@@ -29,7 +29,6 @@ from ..kernels.foundation import run as runner
 from ..kernels.foundation.described import LoopCall, Place, calls_of
 from ..kernels.foundation.loop import _CHOICE
 from ..kernels.foundation.quirk import SCOPE
-from ..kernels.shared import winograd
 from ..op_registry.signatures import parsed
 from . import classes, tape
 from .tape import STATE
@@ -126,7 +125,7 @@ def made_again(what: Any, args: tuple, said: dict[str, Any]) -> tuple[tuple | No
         return None, None
     if engine.attention or profiling_hook.imperative is not None or _CHOICE.python or _CHOICE.plain:
         return None, None
-    parts: list[Any] = [what, SCOPE.get(), winograd.chosen(), *said]
+    parts: list[Any] = [what, SCOPE.get(), *said]
     arrays, flats = [], []
     dense = classes.ndarray
     for value in (*args, *said.values()) if said else args:

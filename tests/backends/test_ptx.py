@@ -141,7 +141,8 @@ def _remainders(a, b, out, n):
 
 
 @pytest.mark.parametrize(("kind", "exact", "rounded"), [
-    ("float32", "copysign.f32", "cvt.rmi.f32"), ("float64", "copysign.f64", "cvt.rmi.f64"), ("int64", "rem.s64", "fmod"),
+    ("float32", "copysign.f32", "cvt.rmi.f32"), ("float64", "copysign.f64", "cvt.rmi.f64"),
+    ("int64", "rem.s64", "fmod"),
 ])
 def test_remainders_are_exact(kind: str, exact: str, rounded: str) -> None:
     """Of floats they are not x - floor(x / y) * y; see ``rounding``."""

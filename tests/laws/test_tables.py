@@ -179,7 +179,7 @@ def test_the_second_run_writes_the_table_down() -> None:
     for written in (False, True, True):
         _step(executor)
         tables = executor.program.forward_table, executor.program.backward_table
-        assert [t._rows[table._key(True, None)] is not None for t in tables] == [written, written]
+        assert [t._rows[True, None] is not None for t in tables] == [written, written]
     for rows in _rows(executor):
         assert rows is not None
         assert all(call.func.__name__ != "run" for call in rows.calls)
@@ -263,7 +263,7 @@ def test_a_failure_in_a_table_stays_with_what_its_step_writes(row: int, step: in
     assert rows.steps == [0, 0, 1]
     failing = mock.Mock(side_effect=mx.MXNetError("no memory to work in"))
     calls = [failing if number == row else call for number, call in enumerate(rows.calls)]
-    with mock.patch.dict(executor.program.forward_table._rows, {table._key(False, None): rows._replace(calls=calls)}):
+    with mock.patch.dict(executor.program.forward_table._rows, {(False, None): rows._replace(calls=calls)}):
         executor.forward()
     with pytest.raises(mx.MXNetError, match="no memory to work in"):
         executor.outputs[step].asnumpy()

@@ -381,7 +381,7 @@ def test_threads_do_not_disturb_each_other():
 
 
 def test_every_twin_is_tested():
-    """Here, in another ``test_tuned_`` file, in ``test_winograd`` or in ``test_rnn_page``."""
+    """Here, in another ``test_tuned_`` file or in ``test_rnn_page``."""
     tested = {
         "pooling.sum_rows_term_1_root_1", "pooling.sum_back_slope_1", "pooling.max_rows", "pooling.max_back",
         "fully_connected.product", "convolution.convolve", "convolution.send_back", "convolution.gather_weight",
@@ -394,7 +394,6 @@ def test_every_twin_is_tested():
         "activation.map_one_softrelu", "leaky_relu.map_one_gelu", "leaky_relu.chain_one_gelu_slope",
         "unary.map_one_exp", "unary.map_one_expm1", "unary.map_one_log", "unary.map_one_erf", "unary.map_one_tanh",
         "unary.map_one_sigmoid", "unary.chain_one_exp", "unary.chain_one_erf_slope", "lrn.scales", "lrn.respond",
-        "lrn.respond_back", "random_streams.take", "random.normal_numbers_normal_single", "winograd.convolve",
-        "winograd.transform_weights", "winograd.gather_weight",
+        "lrn.respond_back", "random_streams.take", "random.normal_numbers_normal_single",
     }
     assert {loop.name for loop in LOOPS if loop._tuned is not None and ".reduce_rows_" not in loop.name} == tested

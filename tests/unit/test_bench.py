@@ -73,17 +73,15 @@ def test_the_limit_is_what_takes_longer() -> None:
     assert limits.seconds(0, 1e9) == pytest.approx(0.2)
 
 
-@pytest.mark.parametrize("group", ["training", "threads"])
-def test_only_a_group_of_threads_divides_a_context(group: str, monkeypatch) -> None:
+@pytest.mark.parametrize(("group", "threads", "environment"), [
+    ("training", 2, {}), ("operators", 1, {"MXNET_ENGINE_TYPE": "NaiveEngine", "MXNET_SUBGRAPH_BACKEND": "NONE"}),
+])
+def test_what_the_processes_of_a_row_may_use(group: str, threads: int, environment: dict, monkeypatch) -> None:
     made = []
     monkeypatch.setattr(running, "Library", lambda *given: made.append(given) or SimpleNamespace(stop=list))
-    libraries = running.Libraries(running.Wanted((group,), {"refimpl": "here", "torch": "there"}), GROUPS[group])
-    row = next(row for row in ROWS if row.group == group and row.threads == 2)
-    libraries.of(row)
-    here, there = made
-    assert (here[0], here[2], there[0], there[2]) == ("refimpl", 2, "torch", 2)
-    assert here[3].get("REFIMPL_THREADS") == {"training": None, "threads": "2"}[group]
-    assert "REFIMPL_THREADS" not in there[3]
+    libraries = running.Libraries(running.Wanted((group,), {"refimpl": "here", "mxnet": "there"}), GROUPS[group])
+    libraries.of(next(row for row in ROWS if row.group == group and row.threads == threads))
+    assert made == [("refimpl", "here", threads, {}), ("mxnet", "there", threads, environment)]
 
 
 def _row(group: str, name: str, here: float, mxnet: float | None, **more):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -331,3 +333,24 @@ def test_error_types() -> None:
     assert issubclass(error.InternalError, mx.MXNetError)
     for name in ("MyError", "Other", "Third"):
         del error._TYPES[name]
+
+
+@pytest.mark.clause("Executor/former-switches")
+def test_a_switch_that_is_gone_is_told_once() -> None:
+    """Three that are gone, and one that there is; each import is that of a new process."""
+    former = {"REFIMPL_CHAINS": "fused", "REFIMPL_THREADS": "2", "REFIMPL_WINOGRAD": "0"}
+    code = "import refimpl as mx\na = mx.sym.Variable('a')\n(a * a).bind(mx.cpu(), {'a': mx.nd.ones(2)}).forward()"
+
+    def told(**environment: str) -> list[str]:
+        without = {name: value for name, value in os.environ.items() if name not in former}
+        done = subprocess.run(
+            [sys.executable, "-W", "always", "-c", code], env={**without, **environment}, capture_output=True,
+            text=True, check=True,
+        )
+        return [line for line in done.stderr.splitlines() if "UserWarning" in line]
+
+    assert told(REFIMPL_PROGRAM="table") == []
+    lines = told(**former)
+    assert [re.findall("REFIMPL_[A-Z]+", line) for line in lines] == [[name] for name in former]
+    assert all(line.startswith("<string>:1: ") and "has no effect any more" in line for line in lines)
+    assert "context=[mx.cpu(0), mx.cpu(1)]" in lines[1]

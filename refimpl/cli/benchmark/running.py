@@ -96,7 +96,7 @@ class Libraries:
         self.threads = row.threads
         for name, python in self.wanted.pythons.items():
             if name not in self.running:
-                environment = self.group.ours if name == OURS else self.group.environment
+                environment = {} if name == OURS else self.group.environment
                 self.running[name] = Library(name, python, row.threads, environment)
         return dict(self.running)
 
@@ -119,7 +119,7 @@ def measure(number: int, libraries: Libraries, wanted: Wanted) -> dict[str, Any]
     """One row in all libraries: medians of the rounds, seconds for one item (or megabytes)."""
     row, group = ROWS[number], GROUPS[ROWS[number].group]
     found: dict[str, Any] = {"group": row.group, "name": row.name, "unit": group.unit, "errors": {}}
-    found["workers"] = row.threads if group.ours else row.numbers.get("contexts", 1)
+    found["contexts"] = row.numbers.get("contexts", 1)
     clock = _clock(wanted, row)
     counts: dict[str, int] = {}
     samples: dict[str, list[float]] = {}
@@ -256,10 +256,10 @@ def run(wanted: Wanted, note: Note) -> dict[str, Any]:
 
 
 def _judge(row: dict[str, Any], limits: machine.Limits, cores: int) -> None:
-    """Add ratios to peers, and the fraction of what the cores can do that the row's contexts or threads may use."""
+    """Add ratios to peers, and the fraction of what the cores can do that the row's contexts may use."""
     ours = row["median"].get(OURS)
     if not ours:
         return
     row["ratio"] = {name: each / ours for name, each in row["median"].items() if name != OURS}
     if limits.seen and (row.get("flops") or row.get("bytes")):
-        row["limit"] = limits.seconds(row["flops"], row["bytes"]) / ours / min(row["workers"], cores)
+        row["limit"] = limits.seconds(row["flops"], row["bytes"]) / ours / min(row["contexts"], cores)

@@ -17,15 +17,13 @@ from typing import Any
 
 import refimpl
 
-from ...base import decides
 from ...kernels.foundation.loop import SIMULATED, plain_kernels, python_loops
-from ...kernels.shared.winograd import SWITCH, is_on
 from ..drawing.graphs import Capabilities, drawable
 from ..drawing.networks import IN_NETWORKS
 from ..judging.reference import Program, Trace
 from ..programs import interpreter
 from .describing import description
-from .protocol import Crashed, Unsupported
+from .protocol import Crashed
 
 FORMS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "plain": plain_kernels, "tuned": nullcontext, "python": python_loops, "cuda": lambda: refimpl.gpu(0),
@@ -60,11 +58,8 @@ class Ours:
         """What is supported, as text."""
         return description(self.capabilities, self.version)
 
-    @decides("winograd/oracle")
     def run(self, program: Program) -> Trace:
         """See ``protocol.Backend.run``."""
-        if is_on() and any("Convolution" in node["op"] for node in program.get("nodes", [])):
-            raise Unsupported(f"Convolution under {SWITCH}=1, whose error has a bound of its own: winograd/error")
         with self.block():
             return interpreter.run(self.library, program)
 

@@ -20,7 +20,6 @@ import refimpl
 from ...base import decides
 from ...kernels.foundation import get
 from ...kernels.foundation.loop import plain_kernels
-from ...kernels.shared.winograd import winograd
 from ..bounds import RIGOROUS, rigorous, tracking
 from ..programs import interpreter
 from ..programs.program import operators
@@ -60,7 +59,7 @@ class Truth:
         Raises:
             interpreter.Refused: this implementation refuses a step.
         """
-        with plain_kernels(), winograd(on=False):
+        with plain_kernels():
             self._session = interpreter.begun(refimpl, self.program, sessions=REFERENCE)
             return interpreter.followed(self._session)
 

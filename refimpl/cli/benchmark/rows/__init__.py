@@ -8,18 +8,16 @@ import collections
 from . import handling, networks, operator_rows
 from .work import Row, Work, case_of, row
 
-Group = collections.namedtuple("Group", "title seconds unit environment fresh ours", defaults=("s", {}, False, {}))
+Group = collections.namedtuple("Group", "title seconds unit environment fresh", defaults=("s", {}, False))
 Group.__doc__ = """What rows share.
 
-A round takes at least ``seconds``; ``environment`` is MXNet's, ``ours`` that of this library; where ``fresh``, each row
-has a process of its own.
+A round takes at least ``seconds``; ``environment`` is MXNet's; where ``fresh``, each row has a process of its own.
 """
 
 ALONE = {"MXNET_ENGINE_TYPE": "NaiveEngine", "MXNET_SUBGRAPH_BACKEND": "NONE"}  # MXNet: no threads, no fused graphs
 
 GROUPS = {
     "training": Group("One training step", 0.5),
-    "threads": Group("One training step, two threads for one context", 0.5, ours={"REFIMPL_THREADS": "2"}),
     "operators": Group("One operator", 0.02, environment=ALONE),
     "calls": Group("Handing over small calls", 0.05),
     "start": Group("Starting a process", 0.0),

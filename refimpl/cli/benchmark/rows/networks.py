@@ -208,26 +208,6 @@ def pictures(name, batch, image, classes, contexts):
     return training(net, name, *images(batch, image, classes), contexts, (classes, image))
 
 
-def pictures_by_winograd(**numbers):
-    """The same under the switch of ``spec/winograd.md``, which MXNet does not have."""
-    case = pictures(**numbers)
-
-    def mx(mx):
-        work = case.mx(mx)
-        if mx.__name__ != "refimpl":
-            return work
-        switched = importlib.import_module("refimpl.kernels.shared.winograd").winograd
-
-        def step():
-            with switched():
-                work.step()
-                mx.nd.waitall()
-
-        return work._replace(step=step)
-
-    return Case(mx, case.torch)
-
-
 def words(fused, batch, steps, hidden, vocabulary):
     """A network for sentences."""
     return training(
@@ -236,10 +216,10 @@ def words(fused, batch, steps, hidden, vocabulary):
     )
 
 
-def picture_row(group, title, name, batch, image, classes=10, contexts=1, threads=1, family=pictures):
+def picture_row(group, title, name, batch, image, classes=10, contexts=1, threads=1):
     """Pictures on some contexts; peers get as many threads as is said."""
     return row(
-        group, title, family, threads=threads, name=name, batch=batch, image=image, classes=classes,
+        group, title, pictures, threads=threads, name=name, batch=batch, image=image, classes=classes,
         contexts=contexts,
     )
 
@@ -253,20 +233,9 @@ ROWS = [
     row("training", "LSTM 2x200 T35 b32, cells", words, fused=False, **SENTENCES),
     picture_row("training", "MobileNet-like 128^2 b8", "mobilenet", 8, (3, 128, 128), 1000),
     picture_row("training", "ResNet-50 224^2 b2", "resnet-50", 2, (3, 224, 224), 1000),
-    picture_row(
-        "training", "resnet-20 Winograd, one context", "resnet-20", *SMALL["resnet-20"], family=pictures_by_winograd,
-    ),
-    picture_row(
-        "training", "ResNet-50 224^2 b2, Winograd", "resnet-50", 2, (3, 224, 224), 1000, family=pictures_by_winograd,
-    ),
     *[
         picture_row("training", f"{name}, two contexts", name, *SMALL[name], contexts=2, threads=2) for name in SMALL
     ],
-    *[
-        picture_row("threads", f"{name}, two threads", name, *SMALL[name], threads=2) for name in SMALL
-    ],
-    picture_row("threads", "MobileNet-like 128^2 b8, two threads", "mobilenet", 8, (3, 128, 128), 1000, threads=2),
-    picture_row("threads", "ResNet-50 224^2 b2, two threads", "resnet-50", 2, (3, 224, 224), 1000, threads=2),
     *[
         picture_row("contexts", f"mlp b104, contexts: {count}", "mlp", 104, (1, 28, 28), contexts=count)
         for count in (1, 2, 4, 8)
