@@ -26,11 +26,8 @@
 from math import prod
 from typing import NamedTuple
 
-import numpy as np
-
 from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require, require_some
 from .foundation.loops import outer_side_inner
-from .tuned import extremes as tuned
 
 
 class Params(NamedTuple):
@@ -122,9 +119,7 @@ def forward_channel(p, data, out):
     SEEK_LARGEST(data, out, *outer_side_inner(data.shape, 1))
 
 
-TUNED = {"tuned_for": (np.float32, np.float64), "tuned_if": tuned.takes}
-SEEK_LARGEST = Loop(seek_largest, tuned=tuned.seeker(largest=True), **TUNED)
-SEEK_SMALLEST = Loop(seek_smallest, tuned=tuned.seeker(largest=False), **TUNED)
+SEEK_LARGEST, SEEK_SMALLEST = Loop(seek_largest), Loop(seek_smallest)
 _register("argmax", SEEK_LARGEST)
 _register("argmin", SEEK_SMALLEST)
 register(Op(

@@ -44,11 +44,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from .foundation import Case, Loop, Op, agree, items, merge, require, scratch
-from .fully_connected import multiply, product_of
 from .multilinear import register_multilinear
+from .shared.products import Product, multiply, product_of
 from .transpose import move
-from .tuned import thin
-from .tuned.gemm import Product
 
 
 class Params(NamedTuple):
@@ -112,7 +110,7 @@ def products(a, b, out, count, g: Product):
                 out[row * g.m + j] += left * b[right + j * g.b_step]
 
 
-PRODUCTS = Loop(products, tuned=thin.products)
+PRODUCTS = Loop(products)
 
 
 # --- the operators ------------------------------------------------------------------------------

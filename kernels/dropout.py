@@ -51,6 +51,7 @@ from .foundation import (
     require,
     strides_of,
 )
+from .foundation.loops import MULTIPLY
 from .shared.random_streams import draws, unit_double, unit_single
 from .shared.terms import Term
 
@@ -97,13 +98,8 @@ def choose(mask, words, n, keep, growth):
         mask[i] = kept * growth
 
 
-def multiply(data, mask, out, n):
-    for i in items(n):
-        out[i] = data[i] * mask[i]
-
-
 def multiply_wide(data, mask, out, sides, strides, rank, rows, width):
-    """The same with a mask that has side 1 (stride 0) along some axes."""
+    """data . mask, which has side 1 (stride 0) along some axes."""
     for row in items(rows):
         rest = row
         base = 0
@@ -119,7 +115,7 @@ def multiply_wide(data, mask, out, sides, strides, rank, rows, width):
 
 COPY, ONES = Loop(copy), Loop(ones)
 CHOOSE = Loop(choose, unit=unit_single), Loop(choose, unit=unit_double)
-MULTIPLY, MULTIPLY_WIDE = Loop(multiply), Loop(multiply_wide)
+MULTIPLY_WIDE = Loop(multiply_wide)
 
 
 # --- the operator -------------------------------------------------------------------------------

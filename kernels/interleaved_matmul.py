@@ -46,7 +46,7 @@ from typing import Annotated, NamedTuple
 
 from .foundation import UNKNOWN, AtLeast, Buffer, Case, Loop, Op, items, merge, register, require, scratch, told
 from .foundation.loops import BLOCKS, zero
-from .fully_connected import PRODUCT, Product
+from .shared.products import PRODUCT, Product
 
 
 class Params(NamedTuple):

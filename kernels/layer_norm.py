@@ -74,7 +74,6 @@ from .foundation import (
 from .foundation.loops import outer_side_inner
 from .foundation.walks import lanes_of
 from .shared.row_sums import squares_of_row, sum_of_row
-from .tuned import rows as tuned
 
 
 class Params(NamedTuple):
@@ -247,14 +246,8 @@ def collect_weights(head, data, mean, std, d_gamma, d_beta, n, g: NormalisedRows
         d_beta[k] = total
 
 
-BY_LANES = {"tuned_for": (np.float32, np.float64), "tuned_if": tuned.takes}
-ROW_STATISTICS = Loop(row_statistics, tuned=tuned.row_statistics, **BY_LANES)
-NORMALISE_ROWS = Loop(normalise_rows, tuned=tuned.normalise_rows, **BY_LANES)
-THROUGH_ROWS = Loop(through_rows, tuned=tuned.through_rows, **BY_LANES)
-COLLECT_WEIGHTS = Loop(
-    collect_weights, tuned=tuned.collect_weights, tuned_for=(np.float32, np.float64),
-    tuned_if=lambda args: args[-1].along == 1 and tuned.takes(args),
-)
+ROW_STATISTICS, NORMALISE_ROWS = Loop(row_statistics), Loop(normalise_rows)
+THROUGH_ROWS, COLLECT_WEIGHTS = Loop(through_rows), Loop(collect_weights)
 
 
 # --- the operators ------------------------------------------------------------------------------

@@ -32,7 +32,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import REQUIRED, Case, Loop, Op, items, merge_all, register, require, same_type
-from .tuned import lrn as tuned
 
 
 class Params(NamedTuple):
@@ -91,9 +90,7 @@ def respond_back(head, data, scale, d_data, n, channels, inner, half, share, bet
             d_data[at] = head[at] * power(scale[at], -beta) - 2 * share * beta * data[at] * total
 
 
-SCALES = Loop(scales, tuned=tuned.scales)
-RESPOND = Loop(respond, tuned=tuned.respond)
-RESPOND_BACK = Loop(respond_back, tuned=tuned.respond_back)
+SCALES, RESPOND, RESPOND_BACK = Loop(scales), Loop(respond), Loop(respond_back)
 
 
 # --- the operator -------------------------------------------------------------------------------

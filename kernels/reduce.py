@@ -48,7 +48,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .blocks import reductions as blocks
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, require_some, scalar, scratch
 from .foundation.loops import COPY, GATHER, walk
 from .foundation.quirk import declare
@@ -69,7 +68,6 @@ from .shared.totals import (
     multiply_others,
     smaller,
 )
-from .tuned import reductions as tuned
 
 _QUOTIENT = declare(
     "prod-gradient-nan", "reduce/prod-gradient",
@@ -221,10 +219,7 @@ def spread_quotient(head, data, others, zeros, d_data, skip_nan, sides, steps, g
 
 def reducer(combine, join, finish=as_it_is):
     """A loop over groups; ``join`` makes one total of two."""
-    return Loop(
-        reduce_rows, tuned=tuned.reducer(combine, join, finish), tuned_for=(np.float32, np.float64),
-        tuned_if=tuned.takes, by_blocks=blocks.REDUCE_ROWS, combine=combine, join=join, finish=finish,
-    )
+    return Loop(reduce_rows, combine=combine, join=join, finish=finish)
 
 
 SUM, ZEROS = reducer(add, add), reducer(count_zeros, add)

@@ -82,7 +82,7 @@ import numpy as np
 from .activation import MAP
 from .concat import Params as ConcatParams
 from .concat import infer as infer_concat
-from .dropout import CHOOSE, MULTIPLY
+from .dropout import CHOOSE
 from .foundation import (
     REQUIRED,
     UNKNOWN,
@@ -98,9 +98,9 @@ from .foundation import (
     scratch,
     told,
 )
-from .foundation.loops import COPY, FILL
+from .foundation.loops import COPY, FILL, MULTIPLY
 from .foundation.quirk import declare
-from .fully_connected import PRODUCT, TURN, product_of
+from .shared.products import PRODUCT, TURN, product_of
 from .shared.random_streams import draws
 from .shared.rnn_cells import ADD_PARTS, LSTM_STEP, MOVE_GRU, NEW_GATE, SETTLE
 from .shared.rnn_gradient import Backward

@@ -74,7 +74,6 @@ from .foundation import (
 )
 from .foundation.loops import outer_side_inner, zero
 from .shared.terms import Term
-from .tuned import softmax as tuned
 
 FloatType = Literal["float16", "float32", "float64"]
 
@@ -204,10 +203,8 @@ def log_softmax_slope(head, out, d_data, outer, side, inner, scale):
             d_data[at] = (head[at] - math.exp(out[at]) * total) * scale
 
 
-SOFTMAX = Loop(softmax, tuned=tuned.softmax)
-SOFTMAX_SLOPE = Loop(softmax_slope, tuned=tuned.softmax_slope)
-LOG_SOFTMAX = Loop(log_softmax, tuned=tuned.log_softmax)
-LOG_SOFTMAX_SLOPE = Loop(log_softmax_slope, tuned=tuned.log_softmax_slope)
+SOFTMAX, SOFTMAX_SLOPE = Loop(softmax), Loop(softmax_slope)
+LOG_SOFTMAX, LOG_SOFTMAX_SLOPE = Loop(log_softmax), Loop(log_softmax_slope)
 
 
 # --- the operators ------------------------------------------------------------------------------

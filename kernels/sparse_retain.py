@@ -22,9 +22,9 @@ Of a row_sparse array only the rows asked for are stored in the result; here is 
 
 import numpy as np
 
-from .cast_storage import INDEX
 from .foundation import Case, Loop, Op, as_buffer, items, merge, register, require
 from .foundation.loops import FILL
+from .shared.starts import INDEX
 
 
 def infer(p, ins, outs):

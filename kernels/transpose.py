@@ -35,7 +35,6 @@ from .foundation import (
 )
 from .foundation.loops import GATHER, walk
 from .foundation.walks import integers, offset_of
-from .tuned import transpose as tuned
 
 
 class Params(NamedTuple):
@@ -101,7 +100,7 @@ def tiles(
                     target[write + y * write_step + x] = source[read + y + x * read_step]
 
 
-TILES = Loop(tiles, tuned=tuned.tiles)
+TILES = Loop(tiles)
 
 
 # --- the operators ------------------------------------------------------------------------------

@@ -47,7 +47,6 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, decides, items, register, same_shape, scalar
 from .shared.terms import slope_rule
-from .tuned import curves
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
@@ -362,8 +361,7 @@ SLOPES = {
 
 def register_unary(doc, name, formula, slope, known, aliases, values, again=None):
     """Register one row; a linear operator is its own gradient. ``again`` is a row of ``SLOPES``."""
-    twin, chain_twin = curves.TWINS.get(name, (None, None))
-    apply = Loop(map_one, formula=formula, tuned=twin)
+    apply = Loop(map_one, formula=formula)
 
     def forward(p, data, out):
         apply(data, out, data.size)
@@ -380,7 +378,7 @@ def register_unary(doc, name, formula, slope, known, aliases, values, again=None
             return [make(name, heads)[0]]
 
     else:
-        chain = Loop(chain_one, slope=slope, tuned=chain_twin)
+        chain = Loop(chain_one, slope=slope)
         gradient = slope_rule(again) if again else None
 
         def backward(p, head, kept, d_data):

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...base import decides
-from ...kernels.cast_storage import GATHER_ROWS, INDEX
+from ...kernels.cast_storage import GATHER_ROWS
 from ...kernels.foundation import Buffer, allocate, as_buffer
 from ...kernels.shared.sparse_union import GATHER_STORED, aligned, union, without_zeros
+from ...kernels.shared.starts import INDEX
 from ...op_registry.storage_rules import Rule, add_rule
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray
