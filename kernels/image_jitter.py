@@ -149,7 +149,7 @@ def turned(pixel, i, factor, channel):
     red = np.float32(pixel[i]) / np.float32(255)
     green = np.float32(pixel[i + 1]) / np.float32(255)
     blue = np.float32(pixel[i + 2]) / np.float32(255)
-    most, least = max(max(red, green), blue), min(min(red, green), blue)
+    most, least = max(red, green, blue), min(red, green, blue)
     light, apart = (most + least) * np.float32(0.5), most - least
     if not apart > np.float32(SMALLEST):
         return light * np.float32(255)
