@@ -37,7 +37,7 @@ MISSING: tuple[tuple[str, str], ...] = (
     ("_contrib_quantize_asym", "MXNet 1.9.1 itself ends the process in it"),
     ("_contrib_quantized_rnn", "computes as one processor library does, which cannot be had exactly"),
     ("_sg_mkldnn_.*|_contrib_BatchNormWithReLU", "made by fusing other operators for one processor library"),
-    ("_image_.*|_imdecode", "prepares pictures; mx.image does that before a batch is made"),
+    ("_imdecode", "prepares pictures; mx.image does that before a batch is made"),
     ("_contrib_dgl_.*|_contrib_edge_id", "samples graphs for another library"),
     (
         "_contrib_(hawkesll|count_sketch|i?fft|.*_ste|bipartite_matching|box_..code|.*Deformable.*)",
@@ -67,6 +67,9 @@ ALONE: dict[str, str] = {
     "identity.count_above": "one count, a single number",
     "image_random.average": "the average of a picture, a single number, added up in order",
     "image_random.draw_factor": "draws one number from the stream",
+    "image_jitter.draw_turn": "draws one number from the stream",
+    "image_jitter.draw_jitter": "draws an order and up to four numbers from the stream, one after the other",
+    "image_jitter.draw_moves": "draws three numbers from the stream, one after the other",
     "lars.put_sum": "adds the sums of blocks, a single number, in their order",
     "quantize.ends": "the least and the largest element, two numbers",
     "quantize.needed": "the largest element, a single number",
