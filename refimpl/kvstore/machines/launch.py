@@ -125,7 +125,8 @@ class Launcher:
         self._engine = engine(folder, self._display.say)
         try:
             here = f"tcp://{self._engine.address()}:*" if job.remote else f"ipc://{folder}/head"
-            self._head = Listener(here, mine, self._allowed)
+            callers = 2 * job.workers + job.servers  # a worker and its keeper each, and servers
+            self._head = Listener(here, mine, self._allowed, callers)
         except BaseException:
             self._engine.stop()
             raise

@@ -124,7 +124,7 @@ class ServerActor:
         if noting is not None:
             noting.replaying = False
         here = f"tcp://{address_here(options['interface'])}:*" if endpoint == "tcp" else endpoint
-        self._listener = Listener(here, keys, allowed)
+        self._listener = Listener(here, keys, allowed, callers=workers + 2)  # the launcher, and one other server
         neighbour = Neighbour(number, options["servers"], options["head"], keys) if options["peer"] else None
         self._stop = threading.Event()
         self._thread = threading.Thread(
