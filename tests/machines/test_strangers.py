@@ -131,7 +131,7 @@ def test_of_strangers_that_say_nothing_the_newest_stay_and_who_belongs_to_the_jo
     while sum(left) != 65 and time.monotonic() < end:
         left = [_open(one) for one in strangers]
     assert left == [False] * 135 + [True] * 65  # and the late friend, of whom no message came when the last one did
-    early.connected_anew()
+    assert not early.connected_anew()  # its connection is the one by which it spoke
     assert early.up
     call(early, b"after")
     for one in (*strangers, early, late, listener):
