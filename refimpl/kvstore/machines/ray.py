@@ -281,7 +281,8 @@ class RayEngine:
             try:
                 self._ray.get(one)
             except self._ray.exceptions.RayTaskError as error:  # raised by its keeper, which is there
-                raise refusal("Cluster/unreachable", f"worker {rank} does not run: {error.cause}") from error
+                why = str(error.cause).removesuffix(" [Cluster/unreachable]")
+                raise refusal("Cluster/unreachable", f"worker {rank} does not run: {why}") from error
             except self._ray.exceptions.RayError:
                 again.append(rank)
                 self._run(rank, self._restarts[rank] + 1)
