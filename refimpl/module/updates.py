@@ -245,9 +245,9 @@ def _made_optimizer(
         )
     if optimizer.rescale_grad != rescale_grad:
         warnings.warn(
-            "Optimizer created manually outside Module but rescale_grad is not normalized to "
-            f"1.0/batch_size/num_workers ({optimizer.rescale_grad} vs. {rescale_grad}). "
-            "Is this intended?",
+            # scripts silence MXNet's warning by its first words
+            f"Optimizer created manually outside Module: its rescale_grad is {optimizer.rescale_grad}; one that is made"
+            f" by its name has {rescale_grad}, 1 / (rows of a batch * workers)",
             stacklevel=3,
         )
     if not optimizer.idx2name:
