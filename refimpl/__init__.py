@@ -43,7 +43,7 @@ from .util import is_np_array, is_np_shape, np_array, np_shape, set_np_shape, us
 
 ndarray.CachedOp = cached_op.CachedOp  # type: ignore[misc]  # MXNet's name for it, declared there
 test_utils.mx = _sys.modules[__name__]  # its star import brings mx, as MXNet's does
-_submodules.fill()
+_submodules.fill(__name__)
 quirks.read_environment()
 util.warn_of_former_switches()
 engine.compiling.listen()

@@ -217,11 +217,11 @@ NAMES: dict[tuple[str, str], str] = {
 
 
 @decides("conventions/submodules")
-def fill() -> None:
-    """Give the modules their names."""
+def fill(package: str) -> None:
+    """Give the modules of ``package`` their names."""
     for (target, source), names in NAMES.items():
-        holder = import_module(f"{PACKAGE}.{source}")
-        vars(import_module(f"{PACKAGE}.{target}")).update({name: getattr(holder, name) for name in names.split()})
+        holder = import_module(f"{package}.{source}")
+        vars(import_module(f"{package}.{target}")).update({name: getattr(holder, name) for name in names.split()})
 
 
 __all__ = ["ABSENT", "ALIASES", "FINDER", "NAMES", "OPERATORS", "absent_attributes", "fill"]
