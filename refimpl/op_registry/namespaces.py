@@ -1,6 +1,7 @@
 """Modules of operators, such as ``mx.nd.op`` and ``mx.sym.linalg``: their functions are made from the registry.
 
-Each is a file that calls :func:`fill`; what a type checker sees in it stands in the generated stub beside it.
+``submodules.py`` lists these modules. What a type checker sees in one stands in its generated stub, such as
+``refimpl/ndarray/op.pyi``.
 """
 
 from __future__ import annotations
