@@ -225,4 +225,5 @@ register(Op(
             "params": {"act_type": "relu"}, "shapes": {"data": (2,)}, "dtypes": {"data": "int32"},
         },
     },
+    tier=1, numbered_input=True, color="#ffffb3",
 ))

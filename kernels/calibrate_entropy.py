@@ -173,4 +173,5 @@ register(Op(
             "params": {"num_quantized_bins": 1}, "shapes": {"hist": (3,)}, "dtypes": {"hist": "float64"},
         },
     },
+    tier=3,
 ))

@@ -64,7 +64,22 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from .blocks import convolutions as blocks
-from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, told
+from .foundation import (
+    REQUIRED,
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Long,
+    Loop,
+    Op,
+    Shape,
+    Sources,
+    items,
+    merge,
+    require,
+    same_type,
+    told,
+)
 from .multilinear import register_multilinear
 from .shared import winograd
 from .shared.convolution_geometry import Geometry, geometry_of
@@ -335,4 +350,6 @@ register_multilinear(Op(
         "Convolution/layout": refuses(layout="NHWC"),
         "Convolution/floating-point": refuses(dtype="int32"),
     },
+    tier=1, alias_tiers={"Convolution_v1": 2}, reports=Sources(1, outputs=True), type_of_data=True,
+    color="#fb8072",
 ), ("data",), ("weight",), bias_axis=1)

@@ -55,7 +55,7 @@
     [11.0, 22.0]
 """
 
-from .foundation import Case, Loop, Op, items, register, same_shape
+from .foundation import ALWAYS, Case, Loop, Op, items, register, same_shape
 from .foundation.loops import zero
 from .foundation.pairs import PAIRS
 from .shared.terms import PAIR_SLOPES, Term
@@ -103,6 +103,30 @@ TABLE = (
     ("_logical_xor", "logical_xor", ("_Logical_Xor",)),
     ("_grad_add", "add", ()),
 )
+
+# what is known of each beside its arithmetic, by the fields of Op
+FACTS = {
+    "elemwise_add": {"tier": 1, "keeps_zero": ALWAYS, "gradient_rows": "head"},
+    "elemwise_sub": {"tier": 1, "keeps_zero": ALWAYS, "gradient_rows": "head"},
+    "elemwise_mul": {"tier": 1, "keeps_zero": ALWAYS},
+    "elemwise_div": {"tier": 1},
+    "_scatter_elemwise_div": {"tier": 3},
+    "_power": {"tier": 1},
+    "_mod": {"tier": 1},
+    "_hypot": {"tier": 2, "keeps_zero": ALWAYS},
+    "_maximum": {"tier": 1, "keeps_zero": ALWAYS},
+    "_minimum": {"tier": 1, "keeps_zero": ALWAYS},
+    "_equal": {"tier": 1},
+    "_not_equal": {"tier": 1},
+    "_greater": {"tier": 1},
+    "_greater_equal": {"tier": 1},
+    "_lesser": {"tier": 1},
+    "_lesser_equal": {"tier": 1},
+    "_logical_and": {"tier": 2},
+    "_logical_or": {"tier": 2},
+    "_logical_xor": {"tier": 2},
+    "_grad_add": {"tier": 1, "gradient_rows": "head"},
+}
 
 
 def nothing(make, p, heads, inputs, outputs):
@@ -163,6 +187,7 @@ def _register(name, row, aliases):
         needs=("lhs", "rhs") if backward else (), inplace=((0, 0), (1, 0)), aliases=aliases,
         cases=cases, no_gradient_clause="elementwise/grad-add",
         refusals={"elementwise/shape": {"shapes": {"lhs": (2, 3), "rhs": (2, 1)}}},
+        **FACTS[name],
     ))
 
 

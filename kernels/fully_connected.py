@@ -38,7 +38,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from .blocks import products
-from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, decides, items, merge, require, scratch
+from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, Sources, decides, items, merge, require, scratch
 from .multilinear import register_multilinear
 from .tuned import thin
 from .tuned.gemm import Product
@@ -191,4 +191,5 @@ register_multilinear(Op(
             "params": {"num_hidden": 5}, "shapes": {"data": (2, 3), "bias": (4,)},
         },
     },
+    tier=1, reports=Sources(1, outputs=True), color="#fb8072",
 ), ("data",), ("weight",), bias_axis=-1)

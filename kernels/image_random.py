@@ -159,4 +159,5 @@ for _name, _forward in (("brightness", brightness), ("contrast", contrast), ("sa
             "image-random/shape": {"params": {"min_factor": 1, "max_factor": 1}, "shapes": {"data": (2, 2)}},
             "image-random/least": {"params": {"min_factor": -1, "max_factor": 1}, "shapes": {"data": (2, 2, 3)}},
         },
+        tier=3,
     ))

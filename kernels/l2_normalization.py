@@ -33,7 +33,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, register, require, same_type
+from .foundation import Case, Loop, Op, Sources, items, merge, register, require, same_type
 from .foundation.walks import lanes_of
 from .shared.row_sums import products_of_row
 from .tuned import rows as tuned
@@ -138,4 +138,5 @@ register(Op(
         "L2Normalization/rank": {"params": {"mode": "channel"}, "shapes": {"data": (2, 3)}},
         "L2Normalization/types": {"params": {}, "shapes": {"data": (2, 3)}, "dtypes": {"data": "int32"}},
     },
+    tier=1, reports=Sources(),
 ))

@@ -296,4 +296,5 @@ for name, params, inputs, outputs, shapes_of, allowed, result, computed, drawn, 
         name=name, doc=__doc__, params=params, inputs=inputs, outputs=outputs, infer=shapes_of,
         infer_type=kinds(allowed, result), forward=computed, gradient=nothing, differentiable=False, cases=drawn,
         refusals=refusals,
+        tier=2 if computed is forward_dequantize else 3,
     ))

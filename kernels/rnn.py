@@ -90,6 +90,7 @@ from .foundation import (
     AtMost,
     Case,
     Op,
+    Sources,
     get,
     merge,
     register,
@@ -313,6 +314,7 @@ register(Op(
             "shapes": {"data": (3, 2, 2)},
         },
     },
+    tier=1, reports=Sources(1),
 ))
 
 
@@ -340,5 +342,5 @@ def cases_joined(draw):
 
 register(replace(
     get("Concat"), name="_rnn_param_concat", doc=__doc__, params=ConcatParams, aliases=(), infer=infer_joined,
-    cases=cases_joined,
+    cases=cases_joined, tier=3, color="",
 ))

@@ -51,7 +51,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, register, same_shape, same_type, whole_part
+from .foundation import ALWAYS, Case, Loop, Op, ZeroWhen, items, register, same_shape, same_type, whole_part
 from .foundation.loops import zero
 from .foundation.pairs import PAIRS
 from .shared.terms import PAIR_SLOPES, Term
@@ -120,6 +120,41 @@ TABLE = (
     ("_logical_or_scalar", "logical_or", False, "_LogicalOrScalar"),
     ("_logical_xor_scalar", "logical_xor", False, "_LogicalXorScalar"),
 )
+
+AT_ZERO = ZeroWhen("scalar = 0", lambda p: p.scalar == 0)
+NOT_AT_ZERO = ZeroWhen("scalar is not 0", lambda p: p.scalar != 0)
+FROM_ZERO_UP = ZeroWhen("scalar >= 0", lambda p: p.scalar >= 0)
+ABOVE_ZERO = ZeroWhen("scalar > 0", lambda p: p.scalar > 0)
+FROM_ZERO_DOWN = ZeroWhen("scalar <= 0", lambda p: p.scalar <= 0)
+BELOW_ZERO = ZeroWhen("scalar < 0", lambda p: p.scalar < 0)
+
+# what is known of each beside its arithmetic, by the fields of Op
+FACTS = {
+    "_plus_scalar": {"tier": 1, "keeps_zero": AT_ZERO, "gradient_rows": "head"},
+    "_minus_scalar": {"tier": 1, "keeps_zero": AT_ZERO, "gradient_rows": "head"},
+    "_scatter_plus_scalar": {"tier": 3, "keeps_zero": ALWAYS, "gradient_rows": "head"},
+    "_scatter_minus_scalar": {"tier": 3, "keeps_zero": ALWAYS, "gradient_rows": "head"},
+    "_rminus_scalar": {"tier": 1},
+    "_mul_scalar": {"tier": 1, "keeps_zero": ALWAYS, "gradient_rows": "head"},
+    "_div_scalar": {"tier": 1, "keeps_zero": ALWAYS, "gradient_rows": "head"},
+    "_rdiv_scalar": {"tier": 1},
+    "_power_scalar": {"tier": 1},
+    "_rpower_scalar": {"tier": 1},
+    "_mod_scalar": {"tier": 1},
+    "_rmod_scalar": {"tier": 1},
+    "_hypot_scalar": {"tier": 2},
+    "_maximum_scalar": {"tier": 1},
+    "_minimum_scalar": {"tier": 1},
+    "_equal_scalar": {"tier": 1, "keeps_zero": NOT_AT_ZERO, "gradient_rows": "none"},
+    "_not_equal_scalar": {"tier": 1, "keeps_zero": AT_ZERO, "gradient_rows": "none"},
+    "_greater_scalar": {"tier": 1, "keeps_zero": FROM_ZERO_UP, "gradient_rows": "none"},
+    "_greater_equal_scalar": {"tier": 1, "keeps_zero": ABOVE_ZERO, "gradient_rows": "none"},
+    "_lesser_scalar": {"tier": 1, "keeps_zero": FROM_ZERO_DOWN, "gradient_rows": "none"},
+    "_lesser_equal_scalar": {"tier": 1, "keeps_zero": BELOW_ZERO, "gradient_rows": "none"},
+    "_logical_and_scalar": {"tier": 2},
+    "_logical_or_scalar": {"tier": 2},
+    "_logical_xor_scalar": {"tier": 2},
+}
 
 # gradients that are another operator, or the head itself; the rest chain a slope
 COMPOSED = {
@@ -192,6 +227,7 @@ def _register(name, row, reverse, alias):
         inplace_backward=(("head", "data"), ("data", "data")) if backward else (),
         aliases=(alias,) if alias else (), cases=cases,
         refusals={"scalar/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
+        numbered_input=not name.startswith("_scatter"), **FACTS[name],
     ))
 
 

@@ -104,4 +104,5 @@ register(Op(
     refusals={
         "softmax_cross_entropy/shape": {"shapes": {"data": (2, 3), "label": (3,)}},
     },
+    tier=1,
 ))

@@ -21,7 +21,7 @@
 
 import math
 
-from .foundation import decides, scalar
+from .foundation import ALWAYS, decides, scalar
 from .unary import IN, LINEAR, OUT, register_unary
 
 PER_RADIAN, PER_DEGREE = 180.0 / math.pi, math.pi / 180.0
@@ -182,5 +182,23 @@ SLOPES = {
     "arctanh": lambda p, x, y: 1 / (1 - x * x),
 }
 
+# what is known of each beside its arithmetic, by the fields of Op
+FACTS = {
+    "sin": {"tier": 1, "method": "sin", "keeps_zero": ALWAYS},
+    "cos": {"tier": 1, "method": "cos", "gradient_rows": "input"},
+    "tan": {"tier": 1, "method": "tan", "keeps_zero": ALWAYS},
+    "arcsin": {"tier": 1, "method": "arcsin", "keeps_zero": ALWAYS},
+    "arccos": {"tier": 1, "method": "arccos"},
+    "arctan": {"tier": 1, "method": "arctan", "keeps_zero": ALWAYS},
+    "sinh": {"tier": 1, "method": "sinh", "keeps_zero": ALWAYS},
+    "cosh": {"tier": 1, "method": "cosh", "gradient_rows": "input"},
+    "tanh": {"tier": 1, "method": "tanh", "keeps_zero": ALWAYS},
+    "arcsinh": {"tier": 1, "method": "arcsinh", "keeps_zero": ALWAYS},
+    "arccosh": {"tier": 1, "method": "arccosh"},
+    "arctanh": {"tier": 1, "method": "arctanh", "keeps_zero": ALWAYS},
+    "degrees": {"tier": 1, "method": "degrees", "keeps_zero": ALWAYS},
+    "radians": {"tier": 1, "method": "radians", "keeps_zero": ALWAYS},
+}
+
 for row in TABLE:
-    register_unary(__doc__, *row, SLOPES.get(row[0]))
+    register_unary(__doc__, *row, SLOPES.get(row[0]), **FACTS[row[0]])

@@ -45,7 +45,7 @@ import math
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, decides, items, register, same_shape, scalar
+from .foundation import ALWAYS, Case, Loop, Op, decides, items, register, same_shape, scalar
 from .shared.terms import slope_rule
 from .tuned import curves
 
@@ -359,9 +359,41 @@ SLOPES = {
     "erf": lambda p, x, y: TWO_OVER_ROOT_PI * (-x * x).exp(),
 }
 
+# what is known of each beside its arithmetic, by the fields of Op
+FACTS = {
+    "abs": {"tier": 1, "method": "abs", "keeps_zero": ALWAYS, "gradient_rows": "input"},
+    "sign": {"tier": 1, "method": "sign", "keeps_zero": ALWAYS, "gradient_rows": "input"},
+    "negative": {"tier": 1, "keeps_zero": ALWAYS, "gradient_rows": "head"},
+    "reciprocal": {"tier": 1, "method": "reciprocal"},
+    "sqrt": {"tier": 1, "method": "sqrt", "keeps_zero": ALWAYS},
+    "rsqrt": {"tier": 1, "method": "rsqrt"},
+    "cbrt": {"tier": 1, "method": "cbrt", "keeps_zero": ALWAYS},
+    "rcbrt": {"tier": 1, "method": "rcbrt"},
+    "square": {"tier": 1, "method": "square", "keeps_zero": ALWAYS, "gradient_rows": "input"},
+    "exp": {"tier": 1, "method": "exp", "gradient_rows": "head"},
+    "expm1": {"tier": 1, "method": "expm1", "keeps_zero": ALWAYS},
+    "log": {"tier": 1, "method": "log"},
+    "log1p": {"tier": 1, "method": "log1p", "keeps_zero": ALWAYS},
+    "log2": {"tier": 1, "method": "log2"},
+    "log10": {"tier": 1, "method": "log10"},
+    "sigmoid": {"tier": 1, "method": "sigmoid"},
+    "relu": {"tier": 1, "method": "relu", "keeps_zero": ALWAYS, "gradient_rows": "input"},
+    "softsign": {"tier": 1},
+    "erf": {"tier": 2},
+    "gamma": {"tier": 2},
+    "gammaln": {"tier": 2},
+    "floor": {"tier": 1, "method": "floor", "keeps_zero": ALWAYS, "gradient_rows": "none"},
+    "ceil": {"tier": 1, "method": "ceil", "keeps_zero": ALWAYS, "gradient_rows": "none"},
+    "round": {"tier": 1, "method": "round", "keeps_zero": ALWAYS, "gradient_rows": "none"},
+    "rint": {"tier": 1, "method": "rint", "keeps_zero": ALWAYS, "gradient_rows": "none"},
+    "fix": {"tier": 1, "method": "fix", "keeps_zero": ALWAYS, "gradient_rows": "none"},
+    "trunc": {"tier": 1, "method": "trunc", "keeps_zero": ALWAYS, "gradient_rows": "none"},
+    "logical_not": {"tier": 2, "gradient_rows": "none"},
+}
 
-def register_unary(doc, name, formula, slope, known, aliases, values, again=None):
-    """Register one row; a linear operator is its own gradient. ``again`` is a row of ``SLOPES``."""
+
+def register_unary(doc, name, formula, slope, known, aliases, values, again=None, **facts):
+    """Register one row; a linear operator is its own gradient. ``again`` is of ``SLOPES``, ``facts`` of ``FACTS``."""
     twin, chain_twin = curves.TWINS.get(name, (None, None))
     apply = Loop(map_one, formula=formula, tuned=twin)
 
@@ -393,8 +425,9 @@ def register_unary(doc, name, formula, slope, known, aliases, values, again=None
         inplace_backward=() if backward is None else (("head", "data"), (known, "data")),
         cases=lambda draw: Case({}, {"data": draw.shape(1, 4)}, {"data": values}),
         refusals={"unary/shape": {"shapes": {"data": (2, 3), "output": (2, 4)}}},
+        numbered_input=True, **facts,
     ))
 
 
 for row in TABLE:
-    register_unary(__doc__, *row, SLOPES.get(row[0]))
+    register_unary(__doc__, *row, SLOPES.get(row[0]), **FACTS[row[0]])
