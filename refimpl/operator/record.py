@@ -279,6 +279,7 @@ class CustomOperator(Op):
 
 CUSTOM = register(CustomOperator(
     name="Custom",
+    tier=1,
     doc="An operator written in Python: ``op_type`` names a class registered with ``mx.operator.register``,"
     " which gets all further parameters as strings.",
     params=CustomParams,
