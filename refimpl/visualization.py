@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .base import decides, printable, refusal, require
+from .kernels.foundation import REGISTRY
 from .symbol import Symbol
 
 Shapes = Mapping[str, Sequence[int]]
@@ -23,13 +24,7 @@ _OWNED = (
 )
 _COUNTED = _OWNED[:4]
 
-_FILL = {
-    "null": "#8dd3c7", "Convolution": "#fb8072", "Deconvolution": "#fb8072",
-    "FullyConnected": "#fb8072", "BatchNorm": "#bebada", "Activation": "#ffffb3",
-    "LeakyReLU": "#ffffb3", "Pooling": "#80b1d3", "Concat": "#fdb462", "Flatten": "#fdb462",
-    "Reshape": "#fdb462", "Softmax": "#b3de69",
-}
-_OTHER_FILL = "#fccde5"
+_VARIABLE_FILL, _OTHER_FILL = "#8dd3c7", "#fccde5"
 
 
 class _Graph(NamedTuple):
@@ -223,9 +218,10 @@ def plot_network(
     picture = Digraph(name=title, format=save_format)
     shown = [node for node in graph.nodes if not (hide_weights and graph.owned(node))]
     for node in shown:
-        own = {**style, "fillcolor": _FILL.get(node["op"], _OTHER_FILL)}
         if node["op"] == "null":
-            own["shape"] = "oval"
+            own = {**style, "fillcolor": _VARIABLE_FILL, "shape": "oval"}
+        else:
+            own = {**style, "fillcolor": REGISTRY[node["op"]].color or _OTHER_FILL}
         picture.node(node["name"], label=_label(node), **own)
     for node in shown:
         for source, index in graph.inputs(node):
