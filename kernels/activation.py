@@ -225,5 +225,6 @@ register(Op(
             "params": {"act_type": "relu"}, "shapes": {"data": (2,)}, "dtypes": {"data": "int32"},
         },
     },
-    tier=1, numbered_input=True, color="#ffffb3",
+    tier=1, numbered_input=True, color="#ffffb3", keeps_rank=True,
+    difference_clauses={"": "Activation/functions"},
 ))

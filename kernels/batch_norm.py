@@ -287,5 +287,6 @@ register(Op(
             "dtypes": {"data": "float64", "gamma": "float32"},
         },
     },
-    tier=1, reports=Sources(1), type_of_data=True, color="#bebada",
+    tier=1, reports=Sources(1), type_of_data=True, color="#bebada", keeps_rank=True,
+    difference_clauses={"": "BatchNorm/evaluation", "channels-swapped": "BatchNorm/channel-shape"},
 ))

@@ -171,6 +171,7 @@ register(Op(
         "Concat/shapes": {"params": {"num_args": 2}, "shapes": {"args": [(2, 3), (3, 3)]}},
     },
     tier=1, color="#fdb462",
+    difference_clauses={"": "Concat/dim"},
 ))
 register(Op(
     name="_backward_Concat", doc=__doc__, params=Params, variadic="num_args", infer=infer_pieces,

@@ -350,6 +350,13 @@ register_multilinear(Op(
         "Convolution/layout": refuses(layout="NHWC"),
         "Convolution/floating-point": refuses(dtype="int32"),
     },
-    tier=1, alias_tiers={"Convolution_v1": 2}, reports=Sources(1, outputs=True), type_of_data=True,
+    tier=1, alias_tiers={"Convolution_v1": 2}, reports=Sources(1, outputs=True), type_of_data=True, keeps_rank=True,
     color="#fb8072",
+    difference_clauses={
+        "": "Convolution/cross-correlation",
+        "bias-missing": "Convolution/bias-shape",
+        "transposed": "Convolution/weight-shape",
+        "pad-or-stride": "Convolution/output-size",
+        "half-precision": "Convolution/sum-order",
+    },
 ), ("data",), ("weight",), bias_axis=1)

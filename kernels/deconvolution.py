@@ -254,4 +254,11 @@ register_multilinear(Op(
         "Deconvolution/floating-point": refuses(dtype="int32"),
     },
     tier=1, reports=Sources(1), type_of_data=True, color="#fb8072",
+    difference_clauses={
+        "": "Deconvolution/formula",
+        "bias-missing": "Deconvolution/bias-shape",
+        "transposed": "Deconvolution/weight-shape",
+        "channels-swapped": "Deconvolution/weight-shape",
+        "pad-or-stride": "Deconvolution/output-size",
+    },
 ), ("data",), ("weight",), bias_axis=1)

@@ -350,6 +350,7 @@ register_multilinear(Op(
         },
     },
     tier=1, reports=Sources(1),
+    difference_clauses={"": "Embedding/clip"},
 ), ("weight",))
 register_multilinear(Op(
     name="_contrib_SparseEmbedding", doc=__doc__, params=SparseParams, inputs=("data", "weight"), infer=infer,

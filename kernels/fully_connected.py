@@ -192,4 +192,11 @@ register_multilinear(Op(
         },
     },
     tier=1, reports=Sources(1, outputs=True), color="#fb8072",
+    difference_clauses={
+        "": "FullyConnected/flatten",
+        "bias-missing": "FullyConnected/bias-shape",
+        "transposed": "FullyConnected/weight-shape",
+        "channels-swapped": "FullyConnected/weight-shape",
+        "half-precision": "FullyConnected/sum-order",
+    },
 ), ("data",), ("weight",), bias_axis=-1)

@@ -151,7 +151,7 @@ REFUSED = {"identity/shape": {"shapes": {"data": (2, 3), "output": (2,)}}}
 COMMON = {"doc": __doc__, "infer": same_shape("identity/shape"), "forward": copy, "inplace": ((0, 0),)}
 
 for name, gradient, aliases, facts in (
-    ("_copy", pass_on, ("identity",), {"tier": 1, "numbered_input": True, "keeps_zero": ALWAYS}),
+    ("_copy", pass_on, ("identity",), {"tier": 1, "numbered_input": True, "keeps_zero": ALWAYS, "keeps_rank": True}),
     ("_copyto", pass_on, (), {"tier": 1}),
     ("_CrossDeviceCopy", pass_on, (), {"tier": 3}),
     (
@@ -188,5 +188,5 @@ register_multilinear(Op(
     name="Cast", params=CastParams, infer_type=infer_cast_type, backward=backward_cast,
     aliases=("cast",), cases=cases_cast, differentiable=False, **{**COMMON, "inplace": ()},
     refusals={"identity/shape": {"params": {"dtype": "int32"}, **REFUSED["identity/shape"]}},
-    tier=1, numbered_input=True, gradient_rows="head",
+    tier=1, numbered_input=True, gradient_rows="head", keeps_rank=True,
 ), ("data",))

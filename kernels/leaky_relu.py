@@ -343,6 +343,7 @@ leaky_relu = register(Op(
             "params": {"act_type": "prelu"}, "shapes": {"data": (2, 3), "gamma": (2,)},
         },
     },
-    tier=1, reports=Sources(1), color="#ffffb3",
+    tier=1, reports=Sources(1), color="#ffffb3", keeps_rank=True,
+    difference_clauses={"": "LeakyReLU/functions"},
 ))
 register_once(leaky_relu, cases_prelu)  # for prelu, which is differentiated once

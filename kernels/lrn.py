@@ -129,5 +129,5 @@ register(Op(
         "LRN/rank": {"params": {"nsize": 3}, "shapes": {"data": (2,)}},
         "LRN/types": {"params": {"nsize": 3}, "shapes": {"data": (2, 3)}, "dtypes": {"data": "int32"}},
     },
-    tier=1, reports=Sources(whole=True),
+    tier=1, reports=Sources(whole=True), keeps_rank=True,
 ))

@@ -395,5 +395,6 @@ register(Op(
         "Pooling/p-value": refused((1, 1, 4), kernel=(2,), pool_type="lp"),
         "Pooling/floating": refused((1, 1, 4), kernel=(2,), dtype="int32"),
     },
-    tier=1, reports=Sources(), color="#80b1d3",
+    tier=1, reports=Sources(), color="#80b1d3", keeps_rank=True,
+    difference_clauses={"": "Pooling/window"},
 ))

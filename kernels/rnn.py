@@ -315,6 +315,7 @@ register(Op(
         },
     },
     tier=1, reports=Sources(1),
+    difference_clauses={"bias-missing": "RNN/parameters", "transposed": "RNN/parameters"},
 ))
 
 
@@ -342,5 +343,5 @@ def cases_joined(draw):
 
 register(replace(
     get("Concat"), name="_rnn_param_concat", doc=__doc__, params=ConcatParams, aliases=(), infer=infer_joined,
-    cases=cases_joined, tier=3, color="",
+    cases=cases_joined, tier=3, color="", difference_clauses={},
 ))

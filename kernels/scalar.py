@@ -130,13 +130,13 @@ BELOW_ZERO = ZeroWhen("scalar < 0", lambda p: p.scalar < 0)
 
 # what is known of each beside its arithmetic, by the fields of Op
 FACTS = {
-    "_plus_scalar": {"tier": 1, "keeps_zero": AT_ZERO, "gradient_rows": "head"},
-    "_minus_scalar": {"tier": 1, "keeps_zero": AT_ZERO, "gradient_rows": "head"},
+    "_plus_scalar": {"tier": 1, "keeps_zero": AT_ZERO, "gradient_rows": "head", "keeps_rank": True},
+    "_minus_scalar": {"tier": 1, "keeps_zero": AT_ZERO, "gradient_rows": "head", "keeps_rank": True},
     "_scatter_plus_scalar": {"tier": 3, "keeps_zero": ALWAYS, "gradient_rows": "head"},
     "_scatter_minus_scalar": {"tier": 3, "keeps_zero": ALWAYS, "gradient_rows": "head"},
     "_rminus_scalar": {"tier": 1},
-    "_mul_scalar": {"tier": 1, "keeps_zero": ALWAYS, "gradient_rows": "head"},
-    "_div_scalar": {"tier": 1, "keeps_zero": ALWAYS, "gradient_rows": "head"},
+    "_mul_scalar": {"tier": 1, "keeps_zero": ALWAYS, "gradient_rows": "head", "keeps_rank": True},
+    "_div_scalar": {"tier": 1, "keeps_zero": ALWAYS, "gradient_rows": "head", "keeps_rank": True},
     "_rdiv_scalar": {"tier": 1},
     "_power_scalar": {"tier": 1},
     "_rpower_scalar": {"tier": 1},

@@ -136,8 +136,13 @@ class Op:
     that the input does not store either, "none" everywhere. Empty where it may be anything."""
     row_updates: tuple[str, ...] = ()
     """Storages of weight and states of which an update changes the rows of a row_sparse gradient only."""
+    keeps_rank: bool = False
+    """Whether the first output has as many axes as the first input, so that one follows from the other."""
     color: str = ""
     """The colour of a layer in pictures of networks."""
+    difference_clauses: dict[str, str] = field(default_factory=dict)
+    """The kind of a difference between a layer here and elsewhere (`refimpl verify`) -> the clause of this page that
+    decides it; "" for all other kinds. Without it that is the first clause about the operator."""
 
     takes_half: ClassVar[bool] = False
     """Whether forward and backward get float16 buffers as they are, not as float32 copies."""

@@ -92,4 +92,7 @@ def _wrong(op: Any) -> str:
         return f"gradient_rows is one of {ROWS}, got {op.gradient_rows!r}"
     if not STORAGES.issuperset(op.row_updates):
         return f"row_updates names {sorted(STORAGES)}, got {op.row_updates}"
+    for clause in op.difference_clauses.values():
+        if op.doc and f"[{clause}]" not in op.doc:
+            return f"difference_clauses names clauses of the page, got {clause}"
     return ""
