@@ -64,22 +64,8 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from .blocks import convolutions as blocks
-from .foundation import (
-    REQUIRED,
-    UNKNOWN,
-    AtLeast,
-    Case,
-    Long,
-    Loop,
-    Op,
-    Shape,
-    Sources,
-    items,
-    merge,
-    require,
-    same_type,
-    told,
-)
+from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, told
+from .foundation.facts import Sources
 from .multilinear import register_multilinear
 from .shared import winograd
 from .shared.convolution_geometry import Geometry, geometry_of

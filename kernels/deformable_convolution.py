@@ -62,21 +62,8 @@ from functools import lru_cache
 from typing import Annotated, Literal, NamedTuple
 
 from .convolution import ADD_BIAS, GATHER_BIAS
-from .foundation import (
-    REQUIRED,
-    UNKNOWN,
-    AtLeast,
-    Case,
-    Long,
-    Op,
-    Shape,
-    Sources,
-    merge,
-    register,
-    require,
-    scratch,
-    told,
-)
+from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, register, require, scratch, told
+from .foundation.facts import Sources
 from .shared.boxes import floating
 from .shared.deformable_sampling import (
     GATHER_WEIGHT,

@@ -74,21 +74,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import (
-    UNKNOWN,
-    Case,
-    Floats,
-    Loop,
-    Op,
-    Sources,
-    either,
-    items,
-    merge,
-    register,
-    require,
-    same_type,
-    scratch,
-)
+from .foundation import UNKNOWN, Case, Floats, Loop, Op, either, items, merge, register, require, same_type, scratch
+from .foundation.facts import Sources
 from .foundation.loops import GATHER, SCATTER, outer_side_inner, zero
 from .shared.random_streams import TAKE, single_engine, unit_double
 from .slice import places
@@ -382,12 +369,11 @@ register(Op(
 ))
 register(Op(
     name="_image_crop", doc=__doc__, params=CropParams, infer=infer_crop, forward=forward_crop,
-    backward=backward_crop, cases=cases_crop,
+    backward=backward_crop, cases=cases_crop, tier=3, numbered_input=True,
     refusals={
         "image/shape": {"params": {"x": 0, "y": 0, "width": 1, "height": 1}, "shapes": {"data": (2, 3)}},
         "_image_crop/inside": {"params": {"x": 1, "y": 0, "width": 3, "height": 1}, "shapes": {"data": (2, 3, 3)}},
     },
-    tier=3, numbered_input=True,
 ))
 for _name, _axis in (("_image_flip_left_right", -2), ("_image_flip_top_bottom", -3)):
     register(Op(

@@ -44,21 +44,8 @@ attention are (batch * heads, query times, key times), the heads of one batch ro
 from math import sqrt
 from typing import Annotated, NamedTuple
 
-from .foundation import (
-    UNKNOWN,
-    AtLeast,
-    Buffer,
-    Case,
-    Loop,
-    Op,
-    Sources,
-    items,
-    merge,
-    register,
-    require,
-    scratch,
-    told,
-)
+from .foundation import UNKNOWN, AtLeast, Buffer, Case, Loop, Op, items, merge, register, require, scratch, told
+from .foundation.facts import Sources
 from .foundation.loops import BLOCKS, zero
 from .fully_connected import PRODUCT, Product
 

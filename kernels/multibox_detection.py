@@ -50,20 +50,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import (
-    UNKNOWN,
-    Case,
-    Floats,
-    Loop,
-    Op,
-    as_buffer,
-    items,
-    merge,
-    outputs_only,
-    register,
-    require,
-    scratch,
-)
+from .foundation import UNKNOWN, Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
+from .foundation.facts import outputs_only
 from .shared.boxes import SUPPRESS, Suppression, floating, nothing, ranked
 
 CLAUSE = "_contrib_MultiBoxDetection/inputs"
