@@ -226,5 +226,6 @@ register(Op(
         },
     },
     tier=1, numbered_input=True, color="#ffffb3", keeps_rank=True,
+    label="Activation\n{act_type}",
     difference_clauses={"": "Activation/functions"},
 ))

@@ -174,4 +174,5 @@ register(Op(
         },
     },
     tier=3,
+    runs_alone={"choose": "the least of as many numbers as there are choices"},
 ))

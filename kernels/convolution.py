@@ -337,6 +337,7 @@ register_multilinear(Op(
         "Convolution/floating-point": refuses(dtype="int32"),
     },
     tier=1, alias_tiers={"Convolution_v1": 2}, reports=Sources(1, outputs=True), type_of_data=True, keeps_rank=True,
+    label="Convolution\n{kernel}/{stride}, {num_filter}",
     color="#fb8072",
     difference_clauses={
         "": "Convolution/cross-correlation",

@@ -371,6 +371,7 @@ register_multilinear(Op(
     no_gradient=("indices",), cases=cases_take,
     refusals={"take/axis": {"params": {"axis": 2}, "shapes": {"a": (2, 3), "indices": (4,)}}},
     tier=1, method="take", reports=report_take,
+    runs_alone={"find_outside": "names the first index that is out of range; runs only with mode raise"},
 ), ("a",))
 register_multilinear(Op(
     name="pick", doc=__doc__, params=PickParams, inputs=("data", "index"), infer=infer_pick,

@@ -192,6 +192,7 @@ register_multilinear(Op(
         },
     },
     tier=1, reports=Sources(1, outputs=True), color="#fb8072",
+    label="FullyConnected\n{num_hidden}",
     difference_clauses={
         "": "FullyConnected/flatten",
         "bias-missing": "FullyConnected/bias-shape",

@@ -183,6 +183,7 @@ register(Op(
     name="MakeLoss", params=LossParams, backward=backward_loss, needs=("data",), loss=True,
     differentiable=False, cases=cases_loss, refusals=REFUSED, **COMMON,
     tier=1, reports=Sources(),
+    runs_alone={"count_above": "one count, a single number"},
 ))
 register_multilinear(Op(
     name="Cast", params=CastParams, infer_type=infer_cast_type, backward=backward_cast,

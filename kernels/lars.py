@@ -110,6 +110,7 @@ register(Op(
         "updates/floating": {"shapes": {"args": [(2,)]}, "dtypes": {"args": ["int32"]}},
     },
     tier=2,
+    runs_alone={"put_sum": "adds the sums of blocks, a single number, in their order"},
 ))
 register(Op(
     name="multi_lars", doc=__doc__, params=RateParams, inputs=("lrs", "weights_sum_sq", "grads_sum_sq", "wds"),

@@ -344,6 +344,7 @@ leaky_relu = register(Op(
         },
     },
     tier=1, reports=Sources(1), color="#ffffb3", keeps_rank=True,
+    label="LeakyReLU\n{act_type}",
     difference_clauses={"": "LeakyReLU/functions"},
 ))
 register_once(leaky_relu, cases_prelu)  # for prelu, which is differentiated once

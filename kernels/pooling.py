@@ -396,5 +396,5 @@ register(Op(
         "Pooling/floating": refused((1, 1, 4), kernel=(2,), dtype="int32"),
     },
     tier=1, reports=Sources(), color="#80b1d3", keeps_rank=True,
-    difference_clauses={"": "Pooling/window"},
+    label="Pooling\n{pool_type}, {kernel}/{stride}", difference_clauses={"": "Pooling/window"},
 ))

@@ -232,9 +232,11 @@ register(Op(
         TYPES: {"shapes": {"lhs": (2,)}, "dtypes": {"lhs": "float32"}},
     },
     tier=3,
+    runs_alone={"reach_of_sum": "the two ends of a range"},
 ))
 register(Op(
     name="_contrib_quantized_elemwise_mul", doc=__doc__, params=MulParams, inputs=INPUTS, outputs=outputs, infer=infer,
     infer_type=type_mul, forward=forward_mul, gradient=nothing, differentiable=False, cases=cases_mul,
     tier=3, reports=Sources(2),
+    runs_alone={"reach_of_products": "the two ends of a range"},
 ))

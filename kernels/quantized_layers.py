@@ -268,6 +268,7 @@ register(Op(
         TYPES: {"params": {"num_hidden": 2}, "shapes": {"data": (1, 2)}, "dtypes": {"data": "int32"}},
     },
     tier=3, reports=Sources(1),
+    runs_alone={"reach_of_products": "the two ends of a range"},
 ))
 register(Op(
     name="_contrib_quantized_conv", doc=__doc__, params=convolution.Params, inputs=inputs, all_inputs=FULL,
@@ -277,6 +278,7 @@ register(Op(
         "_contrib_quantized_conv/layout": {"params": {"kernel": (2,), "num_filter": 1}, "shapes": {"data": (1, 1, 4)}},
     },
     tier=3, reports=Sources(1),
+    runs_alone={"reach_of_products": "the two ends of a range"},
 ))
 register(Op(
     name="_contrib_quantized_batch_norm", doc=__doc__, params=NormParams,

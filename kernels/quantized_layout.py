@@ -250,6 +250,7 @@ register(Ranged(
     infer=infer_concat, infer_type=type_concat, forward=forward_concat, gradient=nothing, differentiable=False,
     cases=cases_concat,
     tier=3,
+    runs_alone={"widen": "the two ends of a range"},
 ))
 register(Op(
     name="_contrib_quantized_embedding", doc=__doc__, params=embedding.Params,

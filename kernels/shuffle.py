@@ -76,4 +76,5 @@ register(Op(
     random=True, aliases=("shuffle",), cases=cases, no_gradient_clause="shuffle/shape",
     refusals={"shuffle/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
     tier=2, numbered_input=True,
+    runs_alone={"arrange": "every draw of the one engine depends on the draw before"},
 ))

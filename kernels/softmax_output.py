@@ -247,5 +247,6 @@ register(Op(
         "SoftmaxOutput/label-shape": {"params": {}, "shapes": {"data": (2, 3), "label": (3,)}},
     },
     tier=1, reports=inputs_only, type_of_data=True,
+    runs_alone={"count_valid": "one count, a single number"},
     difference_clauses={"": "SoftmaxOutput/rows"},
 ))

@@ -140,6 +140,12 @@ class Op:
     """Whether the first output has as many axes as the first input, so that one follows from the other."""
     color: str = ""
     """The colour of a layer in pictures of networks."""
+    label: str = ""
+    """What a picture writes into a layer, with parameters in braces; the node's name where it is empty."""
+    runs_alone: dict[str, str] = field(default_factory=dict)
+    """Loops that one CUDA thread runs alone -> why."""
+    without_loops: str = ""
+    """Why the operator has no loops of its own."""
     difference_clauses: dict[str, str] = field(default_factory=dict)
     """The kind of a difference between a layer here and elsewhere (`refimpl verify`) -> the clause of this page that
     decides it; "" for all other kinds. Without it that is the first clause about the operator."""
