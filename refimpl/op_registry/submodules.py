@@ -2,6 +2,7 @@
 
 Scripts import from those modules, as in ``from mxnet.image.image import Augmenter``. Imports in the modules themselves
 would go round in circles, so :func:`fill` puts the names there when everything is imported.
+That a module has the name of an operator is a fact about the module, which no page says.
 """
 
 from __future__ import annotations
@@ -84,10 +85,10 @@ NAMES: dict[tuple[str, str], str] = {
 
 @decides("conventions/submodules")
 def fill(package: str) -> None:
-    """Give the modules of ``package`` their names."""
+    """Give the modules of ``package`` their names, without those of operators that have no page here."""
     for (target, source), names in NAMES.items():
-        holder = import_module(f"{package}.{source}")
-        vars(import_module(f"{package}.{target}")).update({name: getattr(holder, name) for name in names.split()})
+        holder = vars(import_module(f"{package}.{source}"))
+        vars(import_module(f"{package}.{target}")).update({n: holder[n] for n in names.split() if n in holder})
 
 
 __all__ = ["NAMES", "fill"]

@@ -32,8 +32,13 @@ def parsed(file: Path) -> ast.Module:
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            body[:] = [each for each in body if not isinstance(each, ast.Expr) or not isinstance(each.value, ast.Constant)]
+            body[:] = [each for each in body if not _is_text(each)]
     return tree
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is a string by itself."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def words(node: ast.AST) -> set[str]:
