@@ -263,6 +263,12 @@ def cases_lighting(draw):
     return Case({"alpha_std": draw.choice((0.0, 0.5))}, {"data": (draw.integer(1, 4), draw.integer(1, 4), 3)})
 
 
+MEAN = {"average": "the average of a picture, a single number, added up in order"}
+ALONE = {
+    "hue": MEAN | {"draw_turn": "draws one number from the stream"},
+    "color_jitter": MEAN | {"draw_jitter": "draws an order and up to four numbers from the stream, one after the other"},
+    "lighting": {"draw_moves": "draws three numbers from the stream, one after the other"},
+}
 for _name, _params, _infer, _forward, _cases, _refusals in (
     ("hue", FactorParams, infer_factor, hue, cases, {
         "image-random/shape": {"params": {"min_factor": 1, "max_factor": 1}, "shapes": {"data": (2, 2)}},
@@ -279,4 +285,5 @@ for _name, _params, _infer, _forward, _cases, _refusals in (
         name=f"_image_random_{_name}", doc=__doc__, params=_params, infer=_infer, forward=_forward,
         gradient=gradient, cases=_cases, random=True, refusals=_refusals,
         differentiable=False,  # heads pass unchanged, whatever is drawn
+        tier=3, runs_alone=ALONE[_name],
     ))

@@ -36,7 +36,7 @@ matrices as vectors, and back.
 from math import isqrt, prod
 from typing import NamedTuple
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
+from .foundation import UNKNOWN, Case, Loop, Op, Sources, items, merge, register, require, scalar, told
 from .shared.linalg import infer_type, square
 
 
@@ -211,6 +211,7 @@ for name, params, cases in (("diag", Diagonal, cases_extract), ("trian", Triangl
         name=f"_linalg_extract{name}", doc=__doc__, params=params, inputs=("A",), infer=infer_extract,
         infer_type=infer_type, forward=take, backward=put, aliases=(f"linalg_extract{name}",), cases=cases,
         refusals={**OUTSIDE, "linalg/square": {"params": {}, "shapes": {"A": (2, 3)}}},
+        tier=2, reports=Sources(),
     ))
 for name, params, cases, refusals in (
     ("diag", Diagonal, cases_make, {}),
@@ -223,4 +224,5 @@ for name, params, cases, refusals in (
         name=f"_linalg_make{name}", doc=__doc__, params=params, inputs=("A",), infer=infer_make,
         infer_type=infer_type, forward=put, backward=take, aliases=(f"linalg_make{name}",), cases=cases,
         refusals=refusals,
+        tier=2, reports=Sources(),
     ))

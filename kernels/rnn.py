@@ -90,6 +90,7 @@ from .foundation import (
     AtMost,
     Case,
     Op,
+    Sources,
     get,
     merge,
     register,
@@ -313,6 +314,8 @@ register(Op(
             "shapes": {"data": (3, 2, 2)},
         },
     },
+    tier=1, reports=Sources(1),
+    difference_clauses={"bias-missing": "RNN/parameters", "transposed": "RNN/parameters"},
 ))
 
 
@@ -340,5 +343,5 @@ def cases_joined(draw):
 
 register(replace(
     get("Concat"), name="_rnn_param_concat", doc=__doc__, params=ConcatParams, aliases=(), infer=infer_joined,
-    cases=cases_joined,
+    cases=cases_joined, tier=3, color="", difference_clauses={},
 ))
