@@ -266,8 +266,8 @@ def cases_lighting(draw):
 MEAN = {"average": "the average of a picture, a single number, added up in order"}
 ALONE = {
     "hue": MEAN | {"draw_turn": "draws one number from the stream"},
-    "color_jitter": MEAN | {"draw_jitter": "draws an order and up to four numbers from the stream, one after the other"},
-    "lighting": {"draw_moves": "draws three numbers from the stream, one after the other"},
+    "color_jitter": MEAN | {"draw_jitter": "draws an order and up to four numbers, one after the other"},
+    "lighting": {"draw_moves": "draws three numbers, one after the other"},
 }
 for _name, _params, _infer, _forward, _cases, _refusals in (
     ("hue", FactorParams, infer_factor, hue, cases, {
