@@ -32,7 +32,7 @@ ASKED_EVERY = 1.0
 """Every so many seconds the servers are asked how it goes."""
 
 GATHERED = 5.0
-"""For so many seconds workers that are lost are gathered, to be said in one line: Ray tells of a machine's one by one."""
+"""For so many seconds workers that are lost are gathered, to be said in one line: Ray tells of them one by one."""
 
 LAST = 2.0
 """So many seconds a server has for its last report."""
