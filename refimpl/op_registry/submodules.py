@@ -11,6 +11,7 @@ from importlib import import_module
 from ..base import decides
 
 NAMES: dict[tuple[str, str], str] = {
+    ("base", "ndarray.sparse"): "NotSupportedForSparseNDArray",
     ("executor_manager", "base"): "mx_real_t",
     ("executor_manager", "context"): "cpu",
     ("executor_manager", "io"): "DataDesc",
