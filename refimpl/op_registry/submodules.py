@@ -145,6 +145,7 @@ sys.meta_path.insert(0, FINDER)  # before that of an editable install, which may
 # --- names of other modules ------------------------------------------------------------------------
 
 NAMES: dict[tuple[str, str], str] = {
+    ("base", "ndarray.sparse"): "NotSupportedForSparseNDArray",
     ("executor_manager", "base"): "mx_real_t",
     ("executor_manager", "context"): "cpu",
     ("executor_manager", "io"): "DataDesc",
