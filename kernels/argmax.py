@@ -26,7 +26,7 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require, require_some
+from .foundation import Case, Loop, Op, Sources, items, merge, normal_axis, register, require, require_some
 from .foundation.loops import outer_side_inner
 
 
@@ -112,6 +112,7 @@ def _register(name, seek):
             "argmax/axis": {"params": {"axis": 2}, "shapes": {"data": (2, 3)}},
             "argmax/shape": {"params": {"axis": 0}, "shapes": {"data": (2, 3), "output": (2,)}},
         },
+        tier=1, method=name, numbered_input=True, reports=Sources(whole=True),
     ))
 
 
@@ -127,4 +128,5 @@ register(Op(
     no_gradient_clause="argmax_channel/axis",
     cases=lambda draw: Case({}, {"data": draw.shape(2, 4)}, {"data": "any"}),
     refusals={"argmax_channel/axis": {"shapes": {"data": (3,)}}},
+    tier=1, method="argmax_channel", numbered_input=True, reports=Sources(whole=True),
 ))

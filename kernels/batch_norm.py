@@ -64,6 +64,7 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    Sources,
     decides,
     items,
     merge,
@@ -285,4 +286,6 @@ register(Op(
             "dtypes": {"data": "float64", "gamma": "float32"},
         },
     },
+    tier=1, reports=Sources(1), type_of_data=True, color="#bebada", keeps_rank=True,
+    difference_clauses={"": "BatchNorm/evaluation", "channels-swapped": "BatchNorm/channel-shape"},
 ))

@@ -146,4 +146,5 @@ register(Op(
     name="cast_storage", doc=__doc__, params=Params, infer=infer, forward=forward, backward=backward,
     inplace=((0, 0),), inplace_backward=(("head", "data"),), aliases=("_sparse_cast_storage",), cases=cases,
     refusals={"cast_storage/rank": {"params": {"stype": "csr"}, "shapes": {"data": (2, 3, 4)}}},
+    tier=1, numbered_input=True, gradient_rows="head",
 ))

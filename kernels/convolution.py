@@ -63,6 +63,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, told
+from .foundation.facts import Sources
 from .multilinear import register_multilinear
 from .shared.convolution_geometry import Geometry, geometry_of
 
@@ -316,5 +317,15 @@ register_multilinear(Op(
         "Convolution/kernel-fits": refuses(data=(2, 4, 2, 5)),
         "Convolution/layout": refuses(layout="NHWC"),
         "Convolution/floating-point": refuses(dtype="int32"),
+    },
+    tier=1, alias_tiers={"Convolution_v1": 2}, reports=Sources(1, outputs=True), type_of_data=True, keeps_rank=True,
+    label="Convolution\n{kernel}/{stride}, {num_filter}",
+    color="#fb8072",
+    difference_clauses={
+        "": "Convolution/cross-correlation",
+        "bias-missing": "Convolution/bias-shape",
+        "transposed": "Convolution/weight-shape",
+        "pad-or-stride": "Convolution/output-size",
+        "half-precision": "Convolution/sum-order",
     },
 ), ("data",), ("weight",), bias_axis=1)

@@ -43,7 +43,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, agree, items, merge, require, scratch
+from .foundation import Case, Loop, Op, Sources, agree, items, merge, require, scratch
 from .multilinear import register_multilinear
 from .shared.products import Product, multiply, product_of
 from .transpose import move
@@ -199,6 +199,7 @@ register_multilinear(Op(
         "dot/inner": {"params": {}, "shapes": {"lhs": (2, 3), "rhs": (4, 5)}},
         "dot/vectors": {"params": {"transpose_a": True}, "shapes": {"lhs": (3,), "rhs": (3,)}},
     },
+    tier=1,
 ), ("lhs",), ("rhs",))
 register_multilinear(Op(
     name="batch_dot", doc=__doc__, params=Params, inputs=("lhs", "rhs"), infer=infer_batch,
@@ -207,4 +208,5 @@ register_multilinear(Op(
         "batch_dot/rank": {"params": {}, "shapes": {"lhs": (2, 3), "rhs": (3, 4)}},
         "batch_dot/inner": {"params": {}, "shapes": {"lhs": (2, 3, 4), "rhs": (2, 5, 6)}},
     },
+    tier=1, reports=Sources(),
 ), ("lhs",), ("rhs",))

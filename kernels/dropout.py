@@ -44,6 +44,7 @@ from .foundation import (
     Loop,
     Op,
     Shape,
+    Sources,
     as_buffer,
     items,
     merge,
@@ -172,4 +173,5 @@ register(Op(
         "Dropout/axis-range": {"params": {"axes": (2,)}, "shapes": {"data": (2, 3)}},
         "params/bad-value": {"params": {"p": 1.5}, "shapes": {"data": (2, 3)}},
     },
+    tier=1, reports=Sources(),
 ))

@@ -34,7 +34,7 @@
 from math import prod
 from typing import Annotated, NamedTuple
 
-from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, decides, items, merge, require
+from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, Sources, decides, items, merge, require
 from .multilinear import register_multilinear
 from .shared.products import SUM_ROWS, multiply, product_of
 
@@ -131,5 +131,14 @@ register_multilinear(Op(
         "FullyConnected/bias-shape": {
             "params": {"num_hidden": 5}, "shapes": {"data": (2, 3), "bias": (4,)},
         },
+    },
+    tier=1, reports=Sources(1, outputs=True), color="#fb8072",
+    label="FullyConnected\n{num_hidden}",
+    difference_clauses={
+        "": "FullyConnected/flatten",
+        "bias-missing": "FullyConnected/bias-shape",
+        "transposed": "FullyConnected/weight-shape",
+        "channels-swapped": "FullyConnected/weight-shape",
+        "half-precision": "FullyConnected/sum-order",
     },
 ), ("data",), ("weight",), bias_axis=-1)

@@ -31,7 +31,7 @@
 from math import prod, sqrt
 from typing import Literal, NamedTuple
 
-from .foundation import Case, Loop, Op, items, merge, register, require, same_type
+from .foundation import Case, Loop, Op, Sources, items, merge, register, require, same_type
 from .foundation.walks import lanes_of
 from .shared.row_sums import products_of_row
 
@@ -133,4 +133,5 @@ register(Op(
         "L2Normalization/rank": {"params": {"mode": "channel"}, "shapes": {"data": (2, 3)}},
         "L2Normalization/types": {"params": {}, "shapes": {"data": (2, 3)}, "dtypes": {"data": "int32"}},
     },
+    tier=1, reports=Sources(),
 ))

@@ -61,6 +61,7 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    Sources,
     either,
     items,
     merge,
@@ -325,7 +326,7 @@ def cases_instance(draw):
     return Case({"eps": draw.choice((0.001, 0.5))}, {"data": draw.shape(3, 5)}, {"data": "apart"})
 
 
-def page(name, params, infer, rows_of, cases, refusals):
+def page(name, params, infer, rows_of, cases, refusals, tier):
     forward, backward = normaliser(rows_of)
     return Op(
         name=name, doc=__doc__, params=params, inputs=("data", "gamma", "beta"),
@@ -333,6 +334,7 @@ def page(name, params, infer, rows_of, cases, refusals):
         visible=lambda p: 3 if getattr(p, "output_mean_var", False) else 1,
         infer=infer, infer_type=infer_type, forward=forward, backward=backward,
         needs=("data", "gamma"), inplace=((0, 0),), cases=cases, refusals=refusals,
+        tier=tier, reports=Sources(1),
     )
 
 
@@ -340,14 +342,14 @@ register(page("LayerNorm", Params, infer, rows_of_layer, cases, {
     "LayerNorm/axis": refused((2, 3), axis=2),
     "layer-norm/parameters": refused((2, 3), gamma=(2,)),
     "layer-norm/types": refused((2, 3), dtype="int32"),
-}))
+}, tier=1))
 register(page("GroupNorm", GroupParams, infer_group, rows_of_group, cases_group, {
     "GroupNorm/groups": refused((2, 3, 4), num_groups=2),
     "layer-norm/parameters": refused((2, 4, 4), num_groups=2, gamma=(4,)),
     "layer-norm/types": refused((2, 3, 2), dtype="int32"),
-}))
+}, tier=2))
 register(page("InstanceNorm", InstanceParams, infer_instance, rows_of_instance, cases_instance, {
     "InstanceNorm/rank": refused((2, 3)),
     "layer-norm/parameters": refused((2, 3, 4), gamma=(4,)),
     "layer-norm/types": refused((2, 3, 2), dtype="int32"),
-}))
+}, tier=1))

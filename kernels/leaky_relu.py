@@ -48,7 +48,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, decides, items, merge, register, require, scalar
+from .foundation import Case, Loop, Op, Sources, decides, items, merge, register, require, scalar
 from .foundation.quirk import declare
 from .foundation.shapes import agree
 from .multilinear import register_once
@@ -340,5 +340,8 @@ leaky_relu = register(Op(
             "params": {"act_type": "prelu"}, "shapes": {"data": (2, 3), "gamma": (2,)},
         },
     },
+    tier=1, reports=Sources(1), color="#ffffb3", keeps_rank=True,
+    label="LeakyReLU\n{act_type}",
+    difference_clauses={"": "LeakyReLU/functions"},
 ))
 register_once(leaky_relu, cases_prelu)  # for prelu, which is differentiated once

@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import REQUIRED, Case, Loop, Op, items, merge_all, register, require, same_type
+from .foundation import REQUIRED, Case, Loop, Op, Sources, items, merge_all, register, require, same_type
 
 
 class Params(NamedTuple):
@@ -126,4 +126,5 @@ register(Op(
         "LRN/rank": {"params": {"nsize": 3}, "shapes": {"data": (2,)}},
         "LRN/types": {"params": {"nsize": 3}, "shapes": {"data": (2, 3)}, "dtypes": {"data": "int32"}},
     },
+    tier=1, reports=Sources(whole=True), keeps_rank=True,
 ))

@@ -77,6 +77,7 @@ from .foundation import (
     Loop,
     Op,
     Shape,
+    Sources,
     decides,
     items,
     merge,
@@ -389,4 +390,6 @@ register(Op(
         "Pooling/p-value": refused((1, 1, 4), kernel=(2,), pool_type="lp"),
         "Pooling/floating": refused((1, 1, 4), kernel=(2,), dtype="int32"),
     },
+    tier=1, reports=Sources(), color="#80b1d3", keeps_rank=True,
+    label="Pooling\n{pool_type}, {kernel}/{stride}", difference_clauses={"": "Pooling/window"},
 ))

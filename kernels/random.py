@@ -343,4 +343,5 @@ for name, params, run, aliases, dtype, cases, refusals in TABLE:
     register(Op(
         name=name, doc=__doc__, params=params, inputs=(), states="shape", infer=infer, infer_type=type_rule(dtype),
         forward=run, random=True, aliases=aliases, cases=cases, refusals=refusals,
+        tier=2 if "binomial" in name else 1,
     ))

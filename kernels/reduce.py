@@ -48,7 +48,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, require_some, scalar, scratch
+from .foundation import Case, Loop, Op, Shape, Sources, items, merge, register, require, require_some, scalar, scratch
 from .foundation.loops import COPY, GATHER, walk
 from .foundation.quirk import declare
 from .foundation.refusal import decides
@@ -349,6 +349,8 @@ def _register(name, combine, join, finish, start, spread_back, needs, aliases, v
             "reduce/shape": {"params": {"axis": 1}, "shapes": {"data": (2, 3), "output": (3,)}},
         },
         gradient=composed(COMPOSED[name]) if name in COMPOSED else None,
+        tier=1, method=name, numbered_input=True,
+        reports=Sources(whole=True) if name in ("max", "min") else None,
     )
     if name in ("sum", "mean"):
         register_multilinear(op, ("data",))

@@ -9,8 +9,8 @@
     cell = f cell' + i g, h = o tanh(cell). state_cell holds the cells before the first time.
     >>> options = {"mode": "lstm", "state_size": 1, "num_layers": 1, "state_outputs": True}
     >>> weights = [1, 2, 3, 4, -1, -2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0.5]
-    >>> run("RNN", [[[0.5]], [[1]]], weights, [[[0.25]]], [[[1]]], **options)
-    ([[[0.7795]], [[0.847731]]], [[[0.847731]]], [[[1.255117]]])
+    >>> run("RNN", [[[0.5]], [[1.5]]], weights, [[[0.25]]], [[[1]]], **options)
+    ([[[0.7795]], [[0.921968]]], [[[0.921968]]], [[[1.60394]]])
 
 [RNN/gru] gates r, z, n: r and z are sigmoids, n = tanh((W x + b) + r (R h' + c)), h = (1 - z) n + z h'.
     >>> weights = [1, 2, 3, -1, -2, 1, 0, 0, 0, 0, 0, 0.5]
@@ -90,6 +90,7 @@ from .foundation import (
     AtMost,
     Case,
     Op,
+    Sources,
     get,
     merge,
     register,
@@ -313,6 +314,8 @@ register(Op(
             "shapes": {"data": (3, 2, 2)},
         },
     },
+    tier=1, reports=Sources(1),
+    difference_clauses={"bias-missing": "RNN/parameters", "transposed": "RNN/parameters"},
 ))
 
 
@@ -340,5 +343,5 @@ def cases_joined(draw):
 
 register(replace(
     get("Concat"), name="_rnn_param_concat", doc=__doc__, params=ConcatParams, aliases=(), infer=infer_joined,
-    cases=cases_joined,
+    cases=cases_joined, tier=3, color="", difference_clauses={},
 ))

@@ -64,6 +64,7 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    Sources,
     items,
     merge,
     normal_axis,
@@ -337,6 +338,7 @@ register(Op(
         },
         "softmax/type": {"params": {}, "shapes": {"data": (2, 3)}, "dtypes": {"data": "int32"}},
     },
+    tier=1, method="softmax", reports=Sources(1),
 ))
 WITHOUT_LENGTH = {
     "doc": __doc__, "params": Params, "infer": infer_without_length, "infer_type": infer_type,
@@ -346,10 +348,12 @@ WITHOUT_LENGTH = {
     },
 }
 register(Op(
-    name="softmin", forward=forward_min, backward=backward_min, gradient=gradient_min, **WITHOUT_LENGTH
+    name="softmin", forward=forward_min, backward=backward_min, gradient=gradient_min, **WITHOUT_LENGTH,
+    tier=1, method="softmin", numbered_input=True,
 ))
 register(Op(
-    name="log_softmax", forward=forward_log, backward=backward_log, gradient=gradient_log, **WITHOUT_LENGTH
+    name="log_softmax", forward=forward_log, backward=backward_log, gradient=gradient_log, **WITHOUT_LENGTH,
+    tier=1, method="log_softmax",
 ))
 register(Op(
     name="SoftmaxActivation", doc=__doc__, params=ActivationParams, infer=infer_activation,
@@ -359,4 +363,5 @@ register(Op(
     refusals={
         "SoftmaxActivation/mode": {"params": {"mode": "channel"}, "shapes": {"data": (2, 3)}},
     },
+    tier=1, numbered_input=True,
 ))

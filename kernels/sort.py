@@ -287,15 +287,18 @@ register(Op(
     name="sort", doc=__doc__, params=SortParams, outputs=("output0", "output1"), hidden=1, infer=infer,
     infer_type=type_sort, forward=forward_both, backward=backward, needs=("output1",), cases=cases,
     refusals={**AXIS, "sort/shape": {"shapes": {"data": (2, 3), "output0": (3,)}}},
+    tier=1, method="sort", numbered_input=True,
 ))
 register(Op(
     name="argsort", doc=__doc__, params=ArgsortParams, infer=infer, infer_type=type_argsort,
     forward=forward_argsort, gradient=nothing, cases=cases,
     refusals={**AXIS, "topk/dtype": {"params": {"dtype": "uint8"}, "shapes": {"data": (300,)}}},
+    tier=1, method="argsort", numbered_input=True,
 ))
 register(Op(
     name="topk", doc=__doc__, params=TopkParams, outputs=outputs, infer=infer, infer_type=type_topk,
     visible=lambda p: 2 if p.ret_typ == "both" else 1, forward=forward_topk, backward=backward,
     needs=lambda p: ("output1",) if len(outputs(p)) == 2 else (), cases=cases_topk,
     refusals={**AXIS, "topk/k": {"params": {"k": 4}, "shapes": {"data": (2, 3)}}},
+    tier=1, method="topk", numbered_input=True,
 ))

@@ -88,4 +88,5 @@ register(Op(
     name="_sparse_retain", doc=__doc__, inputs=("data", "indices"), infer=infer, infer_type=infer_type,
     forward=forward, backward=backward, needs=("data", "indices"), no_gradient=("indices",), cases=cases,
     refusals={"sparse_retain/shape": {"shapes": {"data": (2, 3), "indices": (1,), "output": (3, 3)}}},
+    tier=1,
 ))

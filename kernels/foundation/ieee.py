@@ -3,17 +3,20 @@
 In machine code 0.5 and 1 / 3 are doubles, and an element of float32 times either of them, or times an integer, is a
 double. In NumPy a number without a type takes that of the element beside it. So every number gets a type here:
 literals, globals, counters of loops, arguments, and what a function of ``math`` returns. Functions return NaN or
-infinity where Python's own raise.
+infinity where Python's own raise. A whole number that is stored into fewer bits loses its upper ones.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import product
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+
+from .axes import steps
 
 
 def _gamma(x: float) -> float:
@@ -58,15 +61,46 @@ FUNCTIONS: dict[Any, Callable] = {
 """The functions of ``math`` whose results are rounded, each with what loops call in its place."""
 
 
+class _Whole(np.ndarray):
+    """Whole numbers; NumPy refuses to store one that does not fit."""
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        super().__setitem__(place, value.astype(self.dtype) if isinstance(value, np.integer) else value)
+
+
 def typed(value: Any) -> Any:
-    """Return a number of Python as machine code has it: a double, or an integer of 64 bits where it fits into one."""
+    """Return a number of Python as machine code has it: a double, or an integer of 64 bits where it fits into one.
+
+    Arrays of whole numbers take whole numbers of any size.
+    """
     if type(value) is float:
         return np.float64(value)
+    if type(value) is np.ndarray and value.dtype.kind in "iu":
+        return value.view(_Whole)
     return np.int64(value) if type(value) is int and -(2**63) <= value < 2**63 else value
 
 
 def _range(*bounds: int) -> Iterator[np.int64]:
     return map(np.int64, range(*bounds))
+
+
+def _places(sides: Any) -> Iterator[Any]:
+    """What ``items`` and ``steps`` give."""
+    return product(*map(_range, sides)) if isinstance(sides, tuple) else _range(sides)
+
+
+class ShapedArray(np.ndarray):
+    """A loop's array of several axes, with a shape of integers of 64 bits."""
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return tuple(map(np.int64, super().shape))
+
+
+def shaped(flat: Any, shape: tuple[int, ...]) -> Any:
+    """A flat array as a loop that runs as Python sees it, with the axes that its text names."""
+    made = flat.reshape(shape)
+    return made.view(ShapedArray) if isinstance(made, np.ndarray) else made
 
 
 def _namespace(functions: dict[Any, Callable]) -> SimpleNamespace:
@@ -105,5 +139,7 @@ def _typed_constants(constants: tuple) -> tuple:
 
 def as_python(function: FunctionType, scope: dict[str, Any]) -> FunctionType:
     """The function over other globals, with numbers of the types that machine code has."""
-    scope.update(range=_range, items=_range)
+    scope.update(range=_range, items=_places)
+    if scope.get("steps") is steps:
+        scope["steps"] = _places
     return FunctionType(_typed_code(function.__code__), scope, function.__name__, function.__defaults__)

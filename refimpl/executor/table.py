@@ -214,7 +214,7 @@ def page_of(step: Step, is_train: bool) -> tuple[tuple, Page, list[Buffer | None
     if not isinstance(step, (ForwardStep, BackwardStep, AddStep)) or isinstance(step, TransferStep):
         return None
     op, p = step.op, step.params
-    if type(op) is not Op or engine.goes_alone(p) or not step.is_direct:
+    if type(op) is not Op or engine.goes_alone(p) or not step.is_direct or not _is_on_cpu(step):
         return None
     mode = {"is_train": is_train} if op.mode else {}
     if isinstance(step, BackwardStep):
@@ -230,6 +230,12 @@ def page_of(step: Step, is_train: bool) -> tuple[tuple, Page, list[Buffer | None
         (op, exact(p), "forward", first), lambda b: op.forward(p, *op.full_inputs(p, b[:first]), *b[first:], **mode),
         [*step.inputs, *step.outputs],
     )
+
+
+def _is_on_cpu(step: ForwardStep | BackwardStep | AddStep) -> bool:
+    """Whether what a step fills is memory that machine code of the processor may write."""
+    filled = step.gradients if isinstance(step, BackwardStep) else step.outputs
+    return all(buffer is None or buffer.device == "cpu" for buffer in filled)
 
 
 def exact(p: tuple) -> tuple:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import logging
+import re
 from pathlib import Path
 
 import numba
@@ -15,6 +16,8 @@ import pytest
 
 import refimpl as mx
 from refimpl import cli
+from refimpl.context import num_gpus
+from refimpl.kernels.foundation.devices import SIMULATED
 from refimpl.name import NameManager
 
 from .recorded import (
@@ -31,6 +34,12 @@ from .recorded import (
 )
 
 NAMES = sorted(file.stem for file in SCRIPTS.glob("*.py"))
+
+
+def highest_gpu(name):
+    """The number of the last GPU that a script names, or -1."""
+    numbers = re.findall(r"gpu\((\d*)\)", (SCRIPTS / f"{name}.py").read_text(encoding="utf-8"))
+    return max((int(number or 0) for number in numbers), default=-1)
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +68,20 @@ def test_every_script_is_recorded():
 @pytest.mark.clause("run/import-mxnet")
 @pytest.mark.parametrize("name", NAMES)
 def test_losses_and_weights_are_those_of_mxnet(name, capsys):
+    run_and_compare(name, capsys, "--cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(SIMULATED or not num_gpus(), reason="needs a CUDA device")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning", "ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", [name for name in NAMES if highest_gpu(name) >= 0])
+def test_losses_and_weights_on_a_gpu(name, capsys):
+    if highest_gpu(name) >= num_gpus():
+        pytest.skip(f"needs {highest_gpu(name) + 1} CUDA devices; there are {num_gpus()}")
+    run_and_compare(name, capsys)
+
+
+def run_and_compare(name, capsys, *options):
     file = SCRIPTS / f"{name}.py"
     imported = {
         alias.name for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
@@ -69,7 +92,7 @@ def test_losses_and_weights_are_those_of_mxnet(name, capsys):
     workers, servers = CLUSTERS.get(name, (None, None))
     cluster = ["-n", str(workers), "-s", str(servers)] if workers else []
     with mx.quirks(*QUIRKS.get(name, [])):
-        assert cli.run(["run", "--cpu", *cluster, str(file)]) == 0
+        assert cli.run(["run", *options, *cluster, str(file)]) == 0
     out, err = capsys.readouterr()
     weights = digests({
         f"{saved.stem} {array}": values.asnumpy()

@@ -17,8 +17,11 @@ DEVICES = count()
 
 pytestmark = [
     pytest.mark.gpu, pytest.mark.cuda_sim,
-    pytest.mark.skipif(DEVICES < 2, reason=f"needs two CUDA devices or NUMBA_ENABLE_CUDASIM=1; there are {DEVICES}"),
+    pytest.mark.skipif(not DEVICES, reason="needs a CUDA device or NUMBA_ENABLE_CUDASIM=1"),
 ]
+on_two_devices = pytest.mark.skipif(
+    DEVICES < 2, reason=f"needs two CUDA devices or NUMBA_ENABLE_CUDASIM=1; there are {DEVICES}"
+)
 
 
 @pytest.fixture
@@ -36,8 +39,8 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
     return seen
 
 
-def trained(contexts: list[mx.Context], store: str) -> dict[str, np.ndarray]:
-    """Two passes over sixteen examples, on networks whose arithmetic is addition and multiplication."""
+def trained(contexts: list[mx.Context], store: str, passes: int = 2) -> dict[str, np.ndarray]:
+    """Some passes over eight examples, on networks whose arithmetic is addition and multiplication."""
     data = np.random.default_rng(3).standard_normal((8, 3)).astype(np.float32)
     net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=4, name="one")
     net = mx.sym.FullyConnected(mx.sym.Activation(net, act_type="relu"), num_hidden=1, name="two")
@@ -51,7 +54,7 @@ def trained(contexts: list[mx.Context], store: str) -> dict[str, np.ndarray]:
     }
     module.init_params(arg_params=first)
     module.init_optimizer(store, "sgd", {"learning_rate": 0.05, "momentum": 0.9})
-    for _ in range(2):
+    for _ in range(passes):
         iterator.reset()
         for batch in iterator:
             module.forward_backward(batch)
@@ -60,6 +63,34 @@ def trained(contexts: list[mx.Context], store: str) -> dict[str, np.ndarray]:
     return {name: array.asnumpy() for name, array in module.get_params()[0].items()}
 
 
+@pytest.mark.parametrize("store", ["local", "device"])
+@pytest.mark.clause("Context/gpu-memory")
+def test_module_on_a_device_is_module_on_a_cpu(store: str) -> None:
+    """As a user runs it: what repeats, steps and updates, is written down after its second run."""
+    there = trained([mx.gpu(0)], store, passes=6)
+    with python_loops():
+        here = trained([mx.cpu(0)], store, passes=6)
+    for name, value in here.items():
+        assert np.abs(value).max() > 0.01
+        assert there[name].tobytes() == value.tobytes(), name
+
+
+@pytest.mark.clause("Context/gpu-memory")
+def test_calls_and_gradients_that_repeat() -> None:
+    values = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
+    for number in range(6):
+        a, b = (mx.nd.array(values + shift, ctx=mx.gpu(0)) for shift in (number, 2))
+        a.attach_grad()
+        with mx.autograd.record():
+            loss = (mx.nd.dot(a, b, transpose_b=True) * 2).sum()
+        loss.backward()
+        assert a.grad.context == loss.context == mx.gpu(0)
+        assert a.grad.asnumpy().tolist() == np.tile(2 * (values + 2).sum(axis=0), (3, 1)).tolist()
+        assert loss.asscalar() == 2 * ((values + number) @ (values + 2).T).sum()
+        assert ((a + b) * a).asnumpy().tolist() == ((2 * values + number + 2) * (values + number)).tolist()
+
+
+@on_two_devices
 @pytest.mark.parametrize("store", ["local", "device"])
 @pytest.mark.clause("Context/gpu-memory")
 def test_module_on_two_devices_is_module_on_two_cpus(store: str, launched: set[str]) -> None:
@@ -73,6 +104,7 @@ def test_module_on_two_devices_is_module_on_two_cpus(store: str, launched: set[s
         assert there[name].tobytes() == value.tobytes(), name
 
 
+@on_two_devices
 @pytest.mark.clause("Context/gpu-memory")
 def test_copies_between_devices() -> None:
     one = mx.nd.array([1, 2, 300], ctx=mx.gpu(0))

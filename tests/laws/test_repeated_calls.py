@@ -285,7 +285,8 @@ def _forwards() -> dict[str, tuple[bool, Callable]]:
         "fills": (False, lambda p, a, b, out: out.fill(0)),
         "slices": (False, lambda p, a, b, out: add(Buffer(a.flat[:2], (2,)), b, out, 2)),
         "twin": (True, lambda p, a, b, out: with_twin(a, b, out, 4)),
-        "twin with another shape": (False, lambda p, a, b, out: with_twin(a.reshape((4,)), b, out, 4)),
+        "twin with another shape": (True, lambda p, a, b, out: with_twin(a.reshape((4,)), b, out, 4)),
+        "twin with two shapes": (False, lambda p, a, b, out: with_twin(a.reshape((4,)), a, out, 4)),
     }
 
 

@@ -21,9 +21,6 @@ MXNETS = frozenset(
 )
 """The modules of MXNet 1.9.1 that are here too."""
 
-ABSENT = frozenset("gluon notebook np npx numpy numpy_extension onnx rtc th torch".split())
-"""Those that are not, where a file says what stands instead."""
-
 OTHERS = {
     "cli": "the command line",
     "data": "the digits that come with the package",
@@ -76,7 +73,7 @@ def test_the_package_holds_mxnets_names_and_few_others() -> None:
         path.stem for path in PACKAGE.iterdir()
         if path.suffix == ".py" or (path / "__init__.py").is_file() or path.name == "kernels"
     } - {"__init__", "__main__"}
-    assert present == MXNETS | ABSENT | set(OTHERS)
+    assert present == MXNETS | set(OTHERS)
     assert len(OTHERS) <= 10
 
 
