@@ -26,6 +26,12 @@ def modules(*folders: str) -> Iterator[Path]:
 
 
 @cache
+def text_words(file: Path) -> frozenset[str]:
+    """The words of a module, read without parsing it."""
+    return frozenset(re.findall(r"\w+", file.read_text(encoding="utf-8")))
+
+
+@cache
 def parsed(file: Path) -> ast.Module:
     """The syntax of a module, without docstrings."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
@@ -98,6 +104,8 @@ def users() -> Mapping[str, tuple[str, ...]]:
     found: dict[str, set[str]] = defaultdict(set)
     for file in modules("kernels", "refimpl", "spec"):
         path = file.relative_to(ROOT).as_posix()
+        if not text_words(file) & (of.keys() | pages().keys()):
+            continue  # which spares parsing it
         for stem in {of[name] for name in words(parsed(file)) & of.keys()} | _imported(file):
             if path != f"kernels/{stem}.py":
                 found[stem].add(path)
