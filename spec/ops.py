@@ -85,9 +85,8 @@ class Row(NamedTuple):
 
 
 def tier_of(op: Op) -> int | None:
-    """The tier of the operator that any of its names belongs to."""
-    own = next((known_operators.names()[n] for n in facts.own_names(op) if n in known_operators.names()), None)
-    return known_operators.tiers().get(own or "")
+    """The tier of the operator, or else of the one that MXNet has under an alias of it."""
+    return op.tier or next(iter(op.alias_tiers.values()), None)
 
 
 def row_of(op: Op) -> Row:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from refimpl.kernels.foundation import REGISTRY, distinct
+from refimpl.kernels.foundation import REGISTRY, Op, distinct
 from refimpl.op_registry import facts
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +23,12 @@ def modules(*folders: str) -> Iterator[Path]:
         for file in sorted((ROOT / folder).rglob("*.py")):
             if file.relative_to(ROOT).parts[:2] != ("refimpl", "kernels"):
                 yield file
+
+
+@cache
+def text_words(file: Path) -> frozenset[str]:
+    """The words of a module, read without parsing it."""
+    return frozenset(re.findall(r"\w+", file.read_text(encoding="utf-8")))
 
 
 @cache
@@ -58,13 +64,21 @@ def tables(node: ast.AST) -> Iterator[tuple[int, set[str]]]:
 
 @cache
 def pages() -> Mapping[str, frozenset[str]]:
-    """Stem of a page -> names and aliases of its operators."""
+    """Stem of a page -> names and aliases of its operators, and those that multilinear.py makes for gradients."""
     found: dict[str, set[str]] = defaultdict(set)
     for op in distinct():
-        file = Path(facts.file_of(op))
+        file = Path(facts.file_of(_differentiated(op)))
         if file.parts[0] == "kernels":
             found[file.stem] |= {op.name, *op.aliases}
     return {stem: frozenset(names) for stem, names in found.items()}
+
+
+def _differentiated(op: Op) -> Op:
+    """The operator whose gradient one of multilinear.py computes; any other itself."""
+    if op.forward.__module__ != "refimpl.kernels.multilinear":
+        return op
+    rest = op.name.removeprefix("_backward_")
+    return max((each for each in distinct() if rest.startswith(each.name)), key=lambda each: len(each.name))
 
 
 def _imported(file: Path) -> set[str]:
@@ -90,6 +104,8 @@ def users() -> Mapping[str, tuple[str, ...]]:
     found: dict[str, set[str]] = defaultdict(set)
     for file in modules("kernels", "refimpl", "spec"):
         path = file.relative_to(ROOT).as_posix()
+        if not text_words(file) & (of.keys() | pages().keys()):
+            continue  # which spares parsing it
         for stem in {of[name] for name in words(parsed(file)) & of.keys()} | _imported(file):
             if path != f"kernels/{stem}.py":
                 found[stem].add(path)
