@@ -154,14 +154,15 @@ def calls_of(op: Op, p: Any, ins: Sequence[Buffer], out: tuple[Shape, np.dtype])
     shapes = [*[(source.shape, source.flat.dtype) for source in ins], out]
     given = [Memory(number, shape, kind) for number, (shape, kind) in enumerate(shapes)]
     found = _told_twice(lambda b: op.forward(p, *op.full_inputs(p, b[:-1]), b[-1]), given, apart=False)
-    return found if found is not None and all(_is_single(call, given) for call in found) else None
+    return found if found is not None and all(map(_is_single, found)) else None
 
 
-def _is_single(call: LoopCall, given: Sequence[Memory]) -> bool:
-    """Whether a call is that of a loop which borrows nothing and, by a twin, sees buffers in their own shapes."""
+def _is_single(call: LoopCall) -> bool:
+    """Whether a call is that of a loop which borrows nothing and sees no buffer under two shapes."""
+    places = [arg for arg in call.args if type(arg) is Place]
+    shapes = {place.memory: place.shape for place in places}
     return hasattr(call.loop, "has_twin_for") and not any(
-        isinstance(arg.memory, Borrowed) or arg.shape not in (None, given[arg.memory].shape)
-        for arg in call.args if type(arg) is Place
+        isinstance(place.memory, Borrowed) or place.shape != shapes[place.memory] for place in places
     )
 
 

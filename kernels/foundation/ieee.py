@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import product
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+
+from .axes import steps
 
 
 def _gamma(x: float) -> float:
@@ -81,6 +84,25 @@ def _range(*bounds: int) -> Iterator[np.int64]:
     return map(np.int64, range(*bounds))
 
 
+def _places(sides: Any) -> Iterator[Any]:
+    """What ``items`` and ``steps`` give."""
+    return product(*map(_range, sides)) if isinstance(sides, tuple) else _range(sides)
+
+
+class ShapedArray(np.ndarray):
+    """A loop's array of several axes, with a shape of integers of 64 bits."""
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return tuple(map(np.int64, super().shape))
+
+
+def shaped(flat: Any, shape: tuple[int, ...]) -> Any:
+    """A flat array as a loop that runs as Python sees it, with the axes that its text names."""
+    made = flat.reshape(shape)
+    return made.view(ShapedArray) if isinstance(made, np.ndarray) else made
+
+
 def _namespace(functions: dict[Any, Callable]) -> SimpleNamespace:
     """``math`` with other functions."""
     return SimpleNamespace(**{
@@ -117,5 +139,7 @@ def _typed_constants(constants: tuple) -> tuple:
 
 def as_python(function: FunctionType, scope: dict[str, Any]) -> FunctionType:
     """The function over other globals, with numbers of the types that machine code has."""
-    scope.update(range=_range, items=_range)
+    scope.update(range=_range, items=_places)
+    if scope.get("steps") is steps:
+        scope["steps"] = _places
     return FunctionType(_typed_code(function.__code__), scope, function.__name__, function.__defaults__)

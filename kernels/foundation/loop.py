@@ -1,37 +1,45 @@
 """A loop is written once and runs as Python, as machine code and on CUDA.
 
-A page writes a plain function over flat arrays and integers. The axis whose iterations do not depend on
-each other is spelled ``for i in items(n)``; everything inside belongs to item ``i`` alone:
+A page writes a plain function that reads like its formula. What is independent of each other is spelled
+``for n, c in items(out.shape)``; everything inside belongs to that item alone. What is done one after the other, such
+as a sum, is ``for k in range(n)``, or ``for k, i, j in steps(shape)`` over several axes:
 
-    def add(a, b, out, n):
-        for i in items(n):
-            out[i] = a[i] + b[i]
+    def multiply(a, b, out):
+        for g, i, j in items(out.shape):
+            out[g, i, j] = 0
+            for k in range(a.shape[2]):
+                out[g, i, j] += a[g, i, k] * b[g, k, j]
 
-    ADD = Loop(add)
+    MULTIPLY = Loop(multiply)
+    MULTIPLY(a, b, out)
 
-* as Python (``NUMBA_DISABLE_JIT=1``) ``items`` is ``range``, and numbers and the functions of ``math`` have the types
-  of machine code (``ieee.py``), so that every sum, product and quotient has the same bits;
-* on the CPU it is ``range`` too, and every subscript is made unsigned, because a signed one makes Numba
-  emit negative-index wraparound that stops LLVM from vectorising;
-* on CUDA it is this thread's grid-stride share of ``range(n)``: the same arithmetic by construction.
+``items(shape)`` and ``steps(shape)`` take a shape, a part of one (``a.shape[1:]``), several with ``+`` between them, or
+a tuple of sides, and as many names. ``for i in items(n)`` goes over a number of items.
 
-Arrays are passed flat and integers as int64: one compilation per dtype, whatever the shapes.
+* as Python (``NUMBA_DISABLE_JIT=1``) the text itself runs, over views of the arrays with these axes; ``items`` is
+  ``range`` or ``itertools.product``, and numbers and the functions of ``math`` have the types of machine code
+  (``ieee.py``), so that every sum, product and quotient has the same bits;
+* on the CPU they are nested ranges, ``a[g, i, k]`` is one subscript of a flat array (``axes.py``), and every subscript
+  is made unsigned, because a signed one makes Numba emit negative-index wraparound that stops LLVM from vectorising;
+* on CUDA ``items`` is this thread's grid-stride share of all items: the same arithmetic by construction.
+
+Arrays are passed flat and integers as int64, the sides of arrays with several axes behind the page's arguments: one
+compilation per dtype, whatever the shapes. An array has as many axes as its subscripts; a page hands a buffer under
+that shape (``Buffer.reshape``), so that a loop for any rank sees (outer, axis, inner). A formula may take such arrays.
 
 A loop that needs more than a few numbers gets them by name: it takes one ``NamedTuple``, its *geometry*, and reads
-``g.kernel_h``. The class of the geometry is the annotation of the parameter. Its fields are ints; they may also be
+``g.stride_h``. The class of the geometry is the annotation of the parameter. Its fields are ints; they may also be
 floats, bools, and NumPy's numbers, which keep their dtype:
 
     class Geometry(NamedTuple):
-        rows: int
-        row_length: int
+        stride: int
+        pad: int
 
-    def sum_rows(data, out, g: Geometry):
-        for i in items(g.rows):
-            out[i] = 0
-            for j in range(g.row_length):
-                out[i] += data[i * g.row_length + j]
+    def shift(data, out, g: Geometry):
+        for i, j in items(out.shape):
+            out[i, j] = data[i, j * g.stride + g.pad]
 
-    SUM_ROWS(data, out, Geometry(*data.shape))
+    SHIFT(data, out, Geometry(2, 1))
 
 Machine code gets a plain tuple, because Numba recognises its type ten times as fast as that of a named one. The
 first line of the compiled function makes it a named one again, after which a field costs no more than an argument of
@@ -47,6 +55,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import islice
 from types import FunctionType
 from typing import Any, get_type_hints
 
@@ -57,14 +66,16 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
 from . import cache as kernel_cache
 from . import devices, interrupts
+from .axes import Axes, axes_of
 from .blocks import BlockTwin
 from .buffer import Buffer
 from .described import Described
 from .devices import SIMULATED
 from .forks import own_lock
-from .ieee import as_python, for_python, typed
+from .ieee import as_python, for_python, shaped, typed
 from .later import cuda
-from .texts import UNCALLED_FROM_C, geometries_of, globals_for, rewrite
+from .refusal import refusal
+from .texts import UNCALLED_FROM_C, flattened, geometries_of, globals_for, rewrite
 
 # Numba logs hundreds of lines per compilation at DEBUG, a level that training scripts set for themselves.
 logging.getLogger("numba").setLevel(logging.WARNING)
@@ -155,9 +166,8 @@ class Loop:
 
     ``function`` is the reading copy. ``formulas`` are bound into its globals, so that one loop serves
     a family (``Loop(map_one, formula=sigmoid)``). ``cuda_function`` replaces it on CUDA where another
-    order of items suits threads better. ``tuned`` is a faster twin, used on the CPU for the dtypes ``tuned_for`` if
-    ``tuned_if`` takes the arguments; ``by_blocks`` is one for CUDA. The first argument must be a buffer; Python floats
-    are passed in its dtype.
+    order of items suits threads better. The first argument must be a buffer; Python floats are passed in its dtype.
+    A faster twin says itself that it replaces the loop: :meth:`use_twin`, :meth:`use_blocks`.
     """
 
     def __init__(
@@ -165,26 +175,35 @@ class Loop:
         function: FunctionType,
         *,
         cuda_function: FunctionType | None = None,
-        tuned: Callable | None = None,
-        tuned_for: tuple[type, ...] = (np.float32,),
-        tuned_if: Callable[[Sequence[Any]], bool] | None = None,
-        by_blocks: BlockTwin | None = None,
         **formulas: Callable,
     ) -> None:
         label = "_".join([function.__name__, *(f.__name__ for f in formulas.values())])
         self.name = f"{function.__module__.rpartition('.')[2]}.{label}"
         self._source = self._bound(function, formulas)
         self._cuda_source = self._bound(cuda_function or function, formulas)
-        text: Any = by_blocks and by_blocks.function  # mypy takes a function in a field for a method
-        self._blocks_source: FunctionType | None = text and self._bound(text, formulas)
-        self._formulas = tuple(formulas.values())
-        self._tuned, self._tuned_for, self._tuned_if = tuned, tuned_for, tuned_if
-        self._by_blocks = by_blocks
+        self.function, self.formulas = function, formulas
+        self._tuned: Callable | None = None
+        self._tuned_for: tuple[type, ...] = ()
+        self._tuned_if: Callable[[Sequence[Any]], bool] | None = None
+        self._by_blocks: BlockTwin | None = None
+        self._blocks_source: FunctionType | None = None
         self._label = label
+        self._axes: Axes | None = None
         self._lock = own_lock()
         self._cpu: Any = None
         self._gpu: dict[str, Any] = {}
         LOOPS.append(self)
+
+    def use_twin(
+        self, twin: Callable, dtypes: tuple[type, ...], takes: Callable[[Sequence[Any]], bool] | None = None
+    ) -> None:
+        """Run ``twin`` on the CPU for arrays of ``dtypes`` where it ``takes`` the arguments, which are the loop's."""
+        self._tuned, self._tuned_for, self._tuned_if = twin, dtypes, takes
+
+    def use_blocks(self, twin: BlockTwin) -> None:
+        """Run ``twin`` on CUDA where it takes the arguments."""
+        text: Any = twin.function  # mypy takes a function in a field for a method
+        self._by_blocks, self._blocks_source = twin, self._bound(text, self.formulas)
 
     @staticmethod
     def _bound(function: FunctionType, formulas: dict[str, Callable]) -> FunctionType:
@@ -197,6 +216,22 @@ class Loop:
         return bound
 
     @property
+    def axes(self) -> Axes:
+        """The arguments that have several axes, or whose shape the text for a device names.
+
+        Raises:
+            TypeError: the text is refused; see ``axes_of``.
+        """
+        if self._axes is None:
+            every = dict(axes_of(self._cuda_source))
+            for position, count in axes_of(self._source):
+                if every.setdefault(position, count) != count:
+                    here = f"{self.name}: argument {position} has {count} axes on the CPU and {every[position]} on CUDA"
+                    raise refusal("contract/axes", here, TypeError)
+            self._axes = tuple(sorted(every.items()))
+        return self._axes
+
+    @property
     def cpu(self) -> Any:
         """The form for the CPU (the plain function itself when Numba's JIT is disabled)."""
         if self._cpu is None:
@@ -207,8 +242,8 @@ class Loop:
 
     def _build_cpu(self) -> Any:
         if numba.config.DISABLE_JIT:
-            return _as_python(self._source)
-        body = rewrite(self._source, "cpu")
+            return _as_python(self._source, axes=self.axes)
+        body = rewrite(self._source, "cpu", self.axes)
         body.__name__ = body.__qualname__ = self._label
         body.__module__ = self._source.__module__
         dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=DistinctArrays, **UNCALLED_FROM_C)(body)
@@ -228,7 +263,7 @@ class Loop:
     def _build_gpu(self, form: str, source: FunctionType | None) -> Any:
         with self._lock, interrupts.held():
             if form not in self._gpu and source is not None:
-                body = rewrite(source, "gpu")
+                body = rewrite(source, "gpu", self.axes)
                 body.__name__ = body.__qualname__ = self._label
                 dispatcher = cuda.jit(body)
                 interrupts.hold_while_compiling(dispatcher)
@@ -240,21 +275,20 @@ class Loop:
         first = args[0]
         if first.device == "cpu":
             flat = first.flat
-            kind = flat.dtype
             if type(flat) is Described:
                 flat.notes.append((self, args))
                 return
             if _CHOICE.python:
                 if callable(_CHOICE.python):
-                    _CHOICE.python(self._source, _unwrapped(args, kind))
+                    _CHOICE.python(flattened(self._source, self.axes), self.unwrapped(args))
                     return
                 source = self._source if _CHOICE.python == "cpu" else self._cuda_source
-                _as_python(source, _CHOICE.given)(*_unwrapped(args, kind))
+                _as_python(source, _CHOICE.given, self.axes)(*self.unwrapped(args))
                 return
             if self._tuned is not None and not _CHOICE.plain and self.has_twin_for(args):
                 self._tuned(*args)
                 return
-            (self._cpu or self.cpu)(*_unwrapped(args, kind))
+            (self._cpu or self.cpu)(*self.unwrapped(args))
         else:
             self._launch(first.device, args)
 
@@ -264,32 +298,51 @@ class Loop:
         kernel, grid = (self.blocks, twin.grid(args)) if twin and twin.takes(args) else (self.gpu, GRID)
         blocks, threads, shared = grid
         with devices.current(device) as stream:
-            kernel[blocks, threads, stream, shared](*_unwrapped(args, args[0].flat.dtype))
+            kernel[blocks, threads, stream, shared](*self.unwrapped(args))
 
     def has_twin_for(self, args: Sequence[Any]) -> bool:
         """Whether the tuned twin may run a call with ``args`` on the CPU."""
         known = self._tuned is not None and args[0].flat.dtype.type in self._tuned_for
         return known and (self._tuned_if is None or self._tuned_if(args)) and _have_elements(args)
 
-    @staticmethod
-    def unwrapped(args: Sequence[Any]) -> list[Any]:
-        """The arguments as the compiled loop takes them."""
-        return _unwrapped(args, args[0].flat.dtype)
+    def unwrapped(self, args: Sequence[Any]) -> list[Any]:
+        """The arguments as the compiled loop takes them: behind them the sides of arrays with several axes."""
+        given = _unwrapped(args, args[0].flat.dtype)
+        for position, count in self.axes if self._axes is None else self._axes:
+            shape = args[position].shape
+            if len(shape) != count:
+                raise refusal(
+                    "contract/axes", f"{self.name}: argument {position} has shape {shape}, the loop subscripts it by"
+                    f" {count} axes; give it a view with that many", TypeError,
+                )
+            given += shape
+        return given
 
     def __repr__(self) -> str:
         return f"Loop({self.name})"
 
 
+def loops_of(function: FunctionType, *formulas: Callable) -> list[Loop]:
+    """The loops that run a page's function, all of them or those with these formulas."""
+    return [
+        loop for loop in LOOPS
+        if loop.function is function and (not formulas or (*loop.formulas.values(),) == formulas)
+    ]
+
+
 @cache
-def _as_python(source: FunctionType, given: Callable[[Any], Any] = for_python) -> Callable:
+def _as_python(source: FunctionType, given: Callable[[Any], Any] = for_python, axes: Axes = ()) -> Callable:
     """The reading copy itself, with IEEE arithmetic and without NumPy's warnings about it."""
     body = as_python(source, globals_for(source, given))
     geometries = geometries_of(source)
     kinds = [geometries.get(name) for name in inspect.signature(source).parameters]
 
-    def run(*args: Any) -> None:
+    def run(*given: Any) -> None:
+        args, sides = list(given[: len(kinds)]), iter(given[len(kinds) :])
+        for position, count in axes:
+            args[position] = shaped(args[position], tuple(islice(sides, count)))
         with np.errstate(all="ignore"):
-            pairs = zip(kinds, args, strict=False)
+            pairs = zip(kinds, args, strict=True)
             body(*[typed(arg) if kind is None else kind(*map(typed, arg)) for kind, arg in pairs])
 
     return run

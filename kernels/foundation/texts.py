@@ -10,9 +10,8 @@ import difflib
 import dis
 import importlib
 import inspect
-import textwrap
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, reduce
 from itertools import pairwise
 from types import FunctionType, ModuleType
 from typing import Any, get_type_hints
@@ -20,16 +19,17 @@ from typing import Any, get_type_hints
 import numba
 from numba import njit
 
+from .axes import Axes, Flattening, axes_of, called, checked, definition_of, items, split, steps
 from .devices import SIMULATED
 from .ieee import as_python
 from .later import cuda
 from .refusal import refusal
 from .rounding import modulo, times
 
-
-def items(n: int) -> range:
-    """Range over independent items; see ``loop.py``."""
-    return range(n)
+__all__ = [
+    "UNCALLED_FROM_C", "Target", "flattened", "formula_for", "geometries_of", "globals_for", "inlined", "items",
+    "rewrite", "scalar", "steps",
+]
 
 
 def scalar(function: Callable) -> Callable:
@@ -44,53 +44,66 @@ def inlined(formula: Callable) -> Callable:
     return formula
 
 
-class _ForCpu(ast.NodeTransformer):
+class _ForCpu(Flattening):
     """``items(n)`` -> ``range(n)``, ``a[i]`` -> ``a[uintp(i)]``."""
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        self.generic_visit(node)
-        node.slice = ast.Call(ast.Name("_uintp", ast.Load()), [node.slice], [])
-        return node
+    def index(self, place: ast.expr) -> ast.expr:
+        return called("_uintp", place)
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
+    def flat(self, name: str, place: list[ast.expr]) -> ast.expr:
+        if not numba.config.BOUNDSCHECK:
+            return super().flat(name, place)
+        whole: list[ast.expr] = [called("_whole", index) for index in place]
+        return called("_checked", ast.Tuple(whole, ast.Load()), ast.Tuple([*self.sides(name)], ast.Load()))
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802  # a node's name
         if isinstance(node.func, ast.Name) and node.func.id == "items":
             node.func.id = "range"
-        return node
+        return super().visit_Call(node)
 
 
-class _ForCuda(ast.NodeTransformer):
+class _ForCuda(Flattening):
     """``items(n)`` -> ``range(cuda.grid(1), n, cuda.gridsize(1))``, ``a * b`` -> ``times(a, b)``; see ``rounding``."""
 
     FUNCTIONS: dict[type[ast.operator], str] = {} if SIMULATED else {ast.Mult: "_times", ast.Mod: "_modulo"}
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802  # a node's name
         self.generic_visit(node)
         name = self.FUNCTIONS.get(type(node.op))
-        return ast.Call(ast.Name(name, ast.Load()), [node.left, node.right], []) if name else node
+        return called(name, node.left, node.right) if name else node
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:  # noqa: N802  # a node's name
+        if type(node.op) not in self.FUNCTIONS:
+            return self.generic_visit(node)
         read = ast.parse(ast.unparse(node.target), mode="eval").body
-        result = self.visit_BinOp(ast.BinOp(read, node.op, node.value))
-        if isinstance(result, ast.BinOp):
-            self.generic_visit(node)
-            return node
-        return ast.Assign([node.target], result)
+        return ast.Assign([self.visit(node.target)], self.visit(ast.BinOp(read, node.op, node.value)))
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
+    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802  # a node's name
+        super().visit_Call(node)
         if isinstance(node.func, ast.Name) and node.func.id == "items":
-            share = ast.parse("range(_cuda.grid(1), 0, _cuda.gridsize(1))", mode="eval").body
-            share.args[1] = node.args[0]  # type: ignore[attr-defined]  # a Call by construction
-            return share
+            return _share(node.args[0])
         return node
+
+    def shared(
+        self, names: Sequence[ast.expr], sides: list[ast.expr], body: list[ast.stmt], item: str
+    ) -> list[ast.stmt]:
+        """One range over all places, of which each thread has a share."""
+        count = reduce(lambda one, other: ast.BinOp(one, ast.Mult(), other), sides)
+        return [ast.For(ast.Name(item, ast.Store()), _share(count), [*split(names, sides, item), *body], [])]
+
+
+def _share(count: ast.expr) -> ast.expr:
+    share = ast.parse("range(_cuda.grid(1), 0, _cuda.gridsize(1))", mode="eval").body
+    share.args[1] = count  # type: ignore[attr-defined]  # a Call by construction
+    return share
 
 
 def _require_name(function: FunctionType, module: Any, use: dis.Instruction) -> None:
     """Refuse ``math.sine`` with its line, before Numba types it for a minute."""
     if isinstance(module, ModuleType) and module is not cuda and not hasattr(module, use.argval):
         line = max(line for offset, line in dis.findlinestarts(function.__code__) if line and offset <= use.offset)
-        near = difflib.get_close_matches(use.argval, dir(module), 1)
+        swapped = [one for one in dir(module) if sorted(one) == sorted(use.argval)]  # letters in another order: tahn
+        near = swapped or difflib.get_close_matches(use.argval, dir(module), 1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise refusal(
             "contract/known-function",
@@ -119,7 +132,7 @@ def globals_for(function: FunctionType, device: Target) -> dict[str, Any]:
             scope[name] = device(value)
         elif value is cuda:
             scope[name] = importlib.import_module("numba.cuda")
-    scope["_uintp"] = numba.uintp
+    scope |= {"_uintp": numba.uintp, "_whole": numba.intp, "_checked": checked}
     if device == "gpu":
         scope["_cuda"] = importlib.import_module("numba.cuda")
         if not SIMULATED:
@@ -144,19 +157,40 @@ def _name_geometries(definition: ast.FunctionDef, scope: dict[str, Any], kinds: 
             definition.body.insert(0, ast.copy_location(naming, definition.body[0]))
 
 
-def rewrite(function: FunctionType, device: str, *, is_formula: bool = False) -> FunctionType:
-    """Compile the function's own text as ``device`` ("cpu" or "gpu") needs it, keeping file, lines and name."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    definition = tree.body[0]
-    definition.decorator_list = []  # type: ignore[attr-defined]  # a FunctionDef by construction
+def rewrite(
+    function: FunctionType, device: str, axes: Axes | None = None, *, is_formula: bool = False
+) -> FunctionType:
+    """Compile the function's own text as ``device`` ("cpu" or "gpu") needs it, keeping file, lines and name.
+
+    ``axes`` are those of the loop whose other form it is, if they may not be its own.
+    """
+    definition = definition_of(function)
     scope = globals_for(function, device)
-    tree = (_ForCpu() if device == "cpu" else _ForCuda()).visit(tree)
-    _name_geometries(definition, scope, {} if is_formula else geometries_of(function))  # type: ignore[arg-type]  # likewise
-    tree = ast.fix_missing_locations(tree)
-    ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+    flattening = (_ForCpu if device == "cpu" else _ForCuda)(function, axes_of(function) if axes is None else axes)
+    definition = flattening.finished(definition)
+    _name_geometries(definition, scope, {} if is_formula else geometries_of(function))
+    return _made(function, definition, scope)
+
+
+def _made(function: FunctionType, definition: ast.FunctionDef, scope: dict[str, Any]) -> FunctionType:
+    tree = ast.fix_missing_locations(ast.Module([definition], []))
     made: dict[str, Any] = {}
     exec(compile(tree, inspect.getfile(function), "exec"), scope, made)  # noqa: S102  # our own source
     return made[function.__name__]
+
+
+@cache
+def flattened(function: FunctionType, axes: Axes | None = None) -> FunctionType:
+    """The function over flat arrays, with the shapes of these ``axes``, or its own, behind its arguments."""
+    axes = axes_of(function) if axes is None else axes
+    if not axes:
+        return function
+    definition = Flattening(function, axes).finished(definition_of(function))
+    for argument in definition.args.args:
+        argument.annotation = None
+    made = _made(function, definition, dict(function.__globals__))
+    made.__annotations__ = function.__annotations__
+    return made
 
 
 # Only Python calls loops and only loops call formulas: each wrapper left out is a tenth of what compiling costs.
@@ -169,7 +203,10 @@ def formula_for(formula: FunctionType, device: Target) -> Any:
     if callable(device):
         return as_python(formula, globals_for(formula, device))
     if device == "cpu":
-        body = FunctionType(formula.__code__, globals_for(formula, "cpu"), formula.__name__)
+        if axes_of(formula):
+            body = rewrite(formula, "cpu", is_formula=True)
+        else:
+            body = FunctionType(formula.__code__, globals_for(formula, "cpu"), formula.__name__)
         options = {"no_cpython_wrapper": True, "forceinline": hasattr(formula, "__inlined__")}
         return njit(nogil=True, error_model="numpy", **options, **UNCALLED_FROM_C)(body)
     return cuda.jit(device=True)(rewrite(formula, "gpu", is_formula=True))

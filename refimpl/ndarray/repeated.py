@@ -63,15 +63,20 @@ class _Kernel(NamedTuple):
     constants: tuple
     pick: Callable | None
     """Brings inputs, output and constants into the kernel's order; None where they are in it."""
+    views: tuple[tuple[int, tuple[int, ...]], ...]
+    """The arrays that a twin sees under another shape, by number, with that shape."""
 
     @staticmethod
-    def of(call: LoopCall, arrays: int) -> _Kernel:
+    def of(call: LoopCall, shapes: Sequence[tuple[int, ...]]) -> _Kernel:
+        arrays = len(shapes)
         constants = tuple(arg for arg in call.args if type(arg) is not Place)
         after = iter(range(arrays, arrays + len(constants)))
         order: list[Any] = [arg.memory if type(arg) is Place else next(after) for arg in call.args]
         in_order = order == [*range(arrays + len(constants))]
         run = call.loop._tuned if call.by_twin else call.loop.cpu
-        return _Kernel(run, call.by_twin, constants, None if in_order else itemgetter(*order))
+        places = [arg for arg in call.args if type(arg) is Place]
+        views = {arg.memory: arg.shape for arg in places if arg.shape not in (None, shapes[arg.memory])}
+        return _Kernel(run, call.by_twin, constants, None if in_order else itemgetter(*order), tuple(views.items()))
 
 
 class Known:
@@ -94,9 +99,12 @@ class Known:
             return None
         result = Buffer(flat, self._shape)
         try:
-            for run, by_twin, constants, pick in self._kernels:
+            for run, by_twin, constants, pick, views in self._kernels:
                 if by_twin:
-                    given: tuple = (*[array._buffer for array in arrays], result, *constants)
+                    buffers = [*[array._buffer for array in arrays], result]
+                    for number, shape in views:
+                        buffers[number] = Buffer(buffers[number].flat, shape)
+                    given: tuple = (*buffers, *constants)
                 else:
                     given = (*flats, flat, *constants)
                 run(*(given if pick is None else pick(given)))
@@ -216,7 +224,8 @@ def _known(op: Op, inputs: list[NDArray], attrs: dict[str, Any]) -> Known | None
         if not any(found is not None and found._op is op for found in _TABLE.values()):
             _UNFIT.add(op)  # most pages do the same whatever their parameters are
         return None
-    return Known(op, p, attrs, plan.results[0], [_Kernel.of(call, len(inputs) + 1) for call in calls])
+    shapes = [*[buffer.shape for buffer in memories], plan.results[0][0]]
+    return Known(op, p, attrs, plan.results[0], [_Kernel.of(call, shapes) for call in calls])
 
 
 __all__ = ["Known", "forget", "learn", "made_again", "pair_again"]

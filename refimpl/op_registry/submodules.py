@@ -218,10 +218,10 @@ NAMES: dict[tuple[str, str], str] = {
 
 @decides("conventions/submodules")
 def fill(package: str) -> None:
-    """Give the modules of ``package`` their names."""
+    """Give the modules of ``package`` their names, without those of operators that have no page here."""
     for (target, source), names in NAMES.items():
-        holder = import_module(f"{package}.{source}")
-        vars(import_module(f"{package}.{target}")).update({name: getattr(holder, name) for name in names.split()})
+        holder = vars(import_module(f"{package}.{source}"))
+        vars(import_module(f"{package}.{target}")).update({n: holder[n] for n in names.split() if n in holder})
 
 
 __all__ = ["ABSENT", "ALIASES", "FINDER", "NAMES", "OPERATORS", "absent_attributes", "fill"]

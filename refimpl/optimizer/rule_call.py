@@ -76,7 +76,7 @@ class StandIn:
         if len(self._noted) != 1 or not isinstance(self._noted[0][0], Loop):
             raise Unfit
         ((loop, given),) = self._noted
-        values = Loop.unwrapped(given)
+        values = loop.unwrapped(given)
         order = [self._memory.index(value) for value in values if type(value) is Described]
         size, *numbers = values[len(order) :]
         named = len(numbers) == 1 and type(numbers[0]) is tuple

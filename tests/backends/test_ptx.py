@@ -20,6 +20,7 @@ from numba import cuda
 
 from refimpl.kernels import distinct
 from refimpl.kernels.foundation import LOOPS, items, pairs, plain_kernels, scalar, texts
+from refimpl.kernels.foundation.axes import Axes
 from refimpl.kernels.foundation.devices import SIMULATED
 from refimpl.kernels.foundation.loop import Loop
 from refimpl.kernels.foundation.texts import rewrite
@@ -63,8 +64,8 @@ def _warm_up() -> None:
                     trial.backward()
 
 
-def _ptx(source: FunctionType, signature: Any) -> str:
-    text, _ = cuda.compile(rewrite(source, "gpu"), signature, device=False, abi="numba", cc=CAPABILITY)
+def _ptx(source: FunctionType, signature: Any, axes: Axes = ()) -> str:
+    text, _ = cuda.compile(rewrite(source, "gpu", axes), signature, device=False, abi="numba", cc=CAPABILITY)
     return text
 
 
@@ -92,7 +93,7 @@ def test_every_loop_compiles_for_cuda() -> None:
     for loop in LOOPS:
         for source, signature in _forms(loop):
             try:
-                text = _ptx(source, signature)
+                text = _ptx(source, signature, loop.axes)
             except Exception as error:  # noqa: BLE001  # whatever it is, it is collected and shown
                 refused.append(f"{loop} {signature}: {type(error).__name__} {str(error)[:300]}")
                 continue

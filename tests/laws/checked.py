@@ -38,16 +38,24 @@ class Budget:
 
 
 class Checked:
-    """A flat array as loops see it."""
+    """An array as loops see it: flat, or of as many axes as the loop names."""
 
-    __slots__ = ("_budget", "_flat", "_size")
+    __slots__ = ("_budget", "_flat", "shape")
 
-    def __init__(self, flat: np.ndarray, budget: Budget) -> None:
-        self._flat, self._size, self._budget = flat, flat.size, budget
+    def __init__(self, flat: np.ndarray, budget: Budget, shape: tuple[int, ...] | None = None) -> None:
+        self._flat, self._budget = flat, budget
+        self.shape = tuple(map(np.int64, flat.shape if shape is None else shape))
 
-    def _inside(self, index: Any) -> Any:
-        if not isinstance(index, (int, np.integer)) or not 0 <= index < self._size:
-            raise OutsideError(f"index {index!r} into {self._size} elements")
+    def reshape(self, shape: tuple[int, ...]) -> Checked:
+        """The same memory with other axes."""
+        return Checked(self._flat, self._budget, shape)
+
+    def _inside(self, place: Any) -> Any:
+        indices = place if isinstance(place, tuple) else (place,)
+        for index, side in zip(indices, self.shape, strict=True):
+            if not isinstance(index, (int, np.integer)) or not 0 <= index < side:
+                raise OutsideError(f"index {place!r} into an array of shape {self.shape}")
+        index = int(np.ravel_multi_index(indices, self.shape)) if isinstance(place, tuple) else place
         self._budget.left -= 1
         if self._budget.left < 0:
             raise TooMuchError

@@ -28,7 +28,7 @@ import numpy as np
 from ...base import decides
 from ...kernels.foundation.buffer import Buffer
 from ...kernels.foundation.loop import _as_python, interpreted_loops, plain_kernels
-from ...kernels.foundation.texts import geometries_of
+from ...kernels.foundation.texts import flattened, geometries_of
 from ...module.thread_pool import ThreadPool
 from .alternatives import COORDINATE_UNITS, ORDINARY_SIDE, POWER_UNITS, coordinates_of, is_rest_of_power, loop_beside
 from .arithmetic import FIRST_ORDER, Arithmetic
@@ -39,6 +39,7 @@ from .theorems import theorem_for
 
 @cache
 def _lifted_formula(function: FunctionType, arithmetic: Arithmetic) -> Callable[..., Any]:
+    function = flattened(function)
     lifted = FunctionType(function.__code__, _scope(function, arithmetic), function.__name__, function.__defaults__)
     positions = coordinates_of(function)
     if positions is None:
@@ -86,14 +87,14 @@ class _Lifted(NamedTuple):
     written: list[bool]
     """Whether each parameter is an array that is written at most."""
     beside: Callable[..., None] | None
-    """A loop that an implementation may run instead."""
+    """A loop over flat arrays that an implementation may run instead."""
     is_continuous: bool
     """Whether its result hardly changes from one branch to the other."""
 
     def others(self, given: list[Any]) -> list[Callable[[], None]]:
         """What an implementation may run instead, on the same arguments."""
         if self.beside is not None:
-            return [partial(self.beside, *given)]
+            return [partial(self.beside, *given[: self.beside.__code__.co_argcount])]
         return [partial(_leaning, lean, self.body, given) for lean in (-1, 1)] if self.is_continuous else []
 
 
@@ -115,9 +116,10 @@ def _lifted_loop(function: FunctionType, arithmetic: Arithmetic) -> _Lifted:
 def accessed(function: FunctionType) -> tuple[set[str], set[str]]:
     """The names whose elements a loop may read, and those whose elements it may write."""
     nodes = list(ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))))
+    shapes = {node.value for node in nodes if isinstance(node, ast.Attribute) and node.attr == "shape"}
     elements = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name)]
     added_to = {node.target for node in nodes if isinstance(node, ast.AugAssign)}
-    names = {element.value for element in elements}
+    names = {element.value for element in elements} | shapes
     whole = {node.id for node in nodes if isinstance(node, ast.Name) and node not in names}  # given to a formula, say
     read = {e.value.id for e in elements if isinstance(e.ctx, ast.Load) or e in added_to}  # type: ignore[attr-defined]
     written = {e.value.id for e in elements if not isinstance(e.ctx, ast.Load)}  # type: ignore[attr-defined]
