@@ -12,8 +12,8 @@ from ..base import decides, refusal, require
 from ..engine import profiling_hook
 from ..files.atomic import write_atomically
 from ..kernels.foundation.params import parse
+from .aggregate import as_json, as_table
 from .recorder import RECORDER
-from .tables import as_json, as_table
 
 KVStoreHandle = ctypes.c_void_p
 ProfileHandle = ctypes.c_void_p

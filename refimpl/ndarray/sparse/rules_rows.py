@@ -17,7 +17,7 @@ from ...op_registry.storage_rules import Rule, add_rule, always
 from ..convert import tostype
 from ..creation import zeros as dense_zeros
 from ..ndarray import NDArray
-from . import rows
+from . import csr_rows
 from .base import BaseSparseNDArray, dense_of
 from .row_sparse import RowSparseNDArray, scatter
 from .rules_elementwise import SPARSE, on_union, spread, through_dense
@@ -260,9 +260,9 @@ def _register() -> None:
         add_rule(Rule("cast_storage", (stype,), "stype", refuse_cast, _across, "the other one: refused", refuses=True))
     for stype in (*SPARSE, "default"):
         add_rule(Rule("cast_storage", (stype,), "stype", cast))
-    add_rule(Rule("slice", ("csr",), "csr", rows.sliced, _no_step, "no step"))
-    add_rule(Rule("Concat", ("csr", ...), "csr", rows.joined, _along_rows, "dim = 0"))
-    add_rule(Rule("take", ("csr", "default"), "csr", rows.taken, _takes_rows, "axis = 0, one list of indices"))
+    add_rule(Rule("slice", ("csr",), "csr", csr_rows.sliced, _no_step, "no step"))
+    add_rule(Rule("Concat", ("csr", ...), "csr", csr_rows.joined, _along_rows, "dim = 0"))
+    add_rule(Rule("take", ("csr", "default"), "csr", csr_rows.taken, _takes_rows, "axis = 0, one list of indices"))
     for name in ("sum", "mean"):
         run = sum_of(mean=name == "mean")
         add_rule(Rule(name, ("csr",), "default", run, _one_axis, "one axis, real numbers"))

@@ -1,7 +1,7 @@
 """Damage to files of every format: each is read, or refused with MXNetError, soon and in little memory.
 
-    python -m pytest tests/machines/test_damaged_files.py             600 files
-    python -m pytest -m long tests/machines/test_damaged_files.py     24,000 files
+    python -m pytest tests/stateful/test_damaged_files.py             600 files
+    python -m pytest -m long tests/stateful/test_damaged_files.py     24,000 files
 """
 
 from __future__ import annotations

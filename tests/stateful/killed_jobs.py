@@ -1,4 +1,4 @@
-"""Launches jobs and kills their processes: ``python -m tests.machines.killed_jobs --seed 1 --kills 25``."""
+"""Launches jobs and kills their processes: ``python -m tests.stateful.killed_jobs --seed 1 --kills 25``."""
 
 from __future__ import annotations
 

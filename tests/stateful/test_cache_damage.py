@@ -1,6 +1,6 @@
 """Damage to folders of compiled kernels: every run ends right, says one line for each file, and repairs what it can.
 
-    python -m pytest tests/machines/test_cache_damage.py             2 kinds of damage
+    python -m pytest tests/stateful/test_cache_damage.py             2 kinds of damage
     python -m pytest -m long -k cache_damage                         200 kinds, two minutes
 
 REFIMPL_DAMAGE_SEED chooses others. Each run has 4 GiB of memory and 30 seconds.
@@ -37,7 +37,7 @@ class Runner:
     def __init__(self, folder: Path) -> None:
         environment = os.environ | {"PYTHONPATH": str(ROOT), "REFIMPL_CACHE_DIR": str(folder / "others")}
         self._program = subprocess.Popen(
-            [sys.executable, "-m", "tests.machines.kernels_to_damage"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-m", "tests.stateful.kernels_to_damage"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True, cwd=ROOT, env=environment,
         )
         self.cache = folder / "whole"

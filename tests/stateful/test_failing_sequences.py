@@ -5,7 +5,7 @@ optimizer, a metric, a callback, a monitor, an initializer, an iterator, a custo
 it the module must equal the twin that never made the call, or the one that made it to its end; of ``fit`` the twin
 that trained on some number of whole batches. Outputs and gradients may refuse to be read until they are made again.
 
-    REFIMPL_SEQUENCES=500 REFIMPL_SEQUENCES_SEED=1 pytest -m long tests/machines/test_failing_sequences.py
+    REFIMPL_SEQUENCES=500 REFIMPL_SEQUENCES_SEED=1 pytest -m long tests/stateful/test_failing_sequences.py
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 
-def forwarded(path: str) -> Any:
+def delegated(path: str) -> Any:
     """Return a property for an attribute of a part, such as "_updates.optimizer", to be read and set."""
     part, name = path.split(".")
     return property(attrgetter(path), lambda self, value: setattr(getattr(self, part), name, value))

@@ -1,7 +1,7 @@
 """Damaged files of every kind: what loads is bound and run, by processes with 4 GiB of memory and a clock.
 
-    python -m pytest tests/machines/test_running_damaged_files.py             200 files
-    python -m pytest -m long tests/machines/test_running_damaged_files.py     20,000 files
+    python -m pytest tests/stateful/test_running_damaged_files.py             200 files
+    python -m pytest -m long tests/stateful/test_running_damaged_files.py     20,000 files
 
 REFIMPL_DAMAGE_SEED is the seed of the long run. A failure names the line that runs its file again.
 """
@@ -28,7 +28,7 @@ PATIENCE = 1800
 
 def ends(seed: str, shares: list[str], environment: dict[str, str]) -> dict[str, dict]:
     """What became of each file, by ``KIND:NUMBER``; of one that brought the process down, how that ended."""
-    command = [sys.executable, "-m", "tests.machines.damaged_runs", seed, *shares]
+    command = [sys.executable, "-m", "tests.stateful.damaged_runs", seed, *shares]
     done = subprocess.run(
         command, cwd=Path(__file__).parents[2], env={**os.environ, **environment}, capture_output=True, text=True,
         timeout=PATIENCE, check=False,
@@ -45,7 +45,7 @@ def demand(seed: str, found: dict[str, dict]) -> None:
     """No file failed, and enough of them were run, so that this says something."""
     failed = {name: end for name, end in found.items() if end["end"] == "failed"}
     told = [
-        f"python -m tests.machines.damaged_runs {seed} {name}:1\n{end['error']}\n{end['trace']}"
+        f"python -m tests.stateful.damaged_runs {seed} {name}:1\n{end['error']}\n{end['trace']}"
         for name, end in list(failed.items())[:5]
     ]
     assert not failed, f"{len(failed)} of {len(found)} files failed:\n" + "\n".join(told)

@@ -1,6 +1,6 @@
 """Training that is killed (SIGKILL) at any moment leaves whole files behind, and goes on from them bit for bit.
 
-    python -m pytest tests/machines/test_killed_training.py     3 kills
+    python -m pytest tests/stateful/test_killed_training.py     3 kills
     python -m pytest -m long -k resume                          300 kills, eleven minutes
 
 REFIMPL_RESUME_SEED=1000 draws other kills.
@@ -42,7 +42,7 @@ def unbroken(kind: str) -> list[dict[str, bytes]]:
 def kill(prefix: str, kind: str, moment: int, then: str) -> int:
     """Start a training and kill it at a moment; return how many checkpoints it said it had made."""
     child = subprocess.Popen(
-        [sys.executable, "-m", "tests.machines.training_to_kill", prefix, kind, str(moment), then],
+        [sys.executable, "-m", "tests.stateful.training_to_kill", prefix, kind, str(moment), then],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     try:

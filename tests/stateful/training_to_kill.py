@@ -1,6 +1,6 @@
 """A small training with checkpoints that can be stopped at any moment.
 
-    python -m tests.machines.training_to_kill PREFIX KIND MOMENT stay|run
+    python -m tests.stateful.training_to_kill PREFIX KIND MOMENT stay|run
 
 It runs in 4 GiB of memory.
 

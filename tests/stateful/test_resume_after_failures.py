@@ -1,6 +1,6 @@
 """The n-th reservation of memory, write, flush, new name or start of a thread fails: what was there stays whole.
 
-    python -m pytest tests/machines/test_resume_after_failures.py     some n
+    python -m pytest tests/stateful/test_resume_after_failures.py     some n
     python -m pytest -m long -k resume                                every n (two minutes), beside 300 kills
 
 After each failure the same is tried again, and must give the numbers of a run in which nothing failed.

@@ -1,6 +1,6 @@
 """Runs a few kernels with a given cache folder, in a process of its own each time.
 
-    python -m tests.machines.kernels_to_damage
+    python -m tests.stateful.kernels_to_damage
 
 Reads a line of JSON, [cache folder, number of processes, whether Ctrl-C comes]; forks them all at once, and answers
 with a line: for each, the values, the lines that were logged, and how many kernels were compiled. Ctrl-C comes when

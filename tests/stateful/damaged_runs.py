@@ -1,6 +1,6 @@
 """Load damaged files, bind and run what loads, in a process with little memory and a clock.
 
-    python -m tests.machines.damaged_runs SEED KIND:FIRST:COUNT ...
+    python -m tests.stateful.damaged_runs SEED KIND:FIRST:COUNT ...
 
 Each file follows from its kind, the seed and its number. ``KIND:NUMBER`` is printed before each file, and after it what
 became of it, as JSON. A file that takes more than SECONDS of processor time ends the process by SIGPROF.
