@@ -143,7 +143,7 @@ def take(data, out, rows, columns):
 
 
 def mix(data, out, above, below, low, high, left, right, near, far):
-    """Rows ``above`` and ``below`` weigh ``low`` and ``high``, columns ``left`` and ``right`` weigh ``near``, ``far``."""
+    """out[i, j, c] = low[i] . upper + high[i] . lower: rows above[i] and below[i], each mixed by near[j] and far[j]."""
     for i, j, c in items(out.shape):
         upper = data[above[i], left[j], c] * near[j] + data[above[i], right[j], c] * far[j]
         lower = data[below[i], left[j], c] * near[j] + data[below[i], right[j], c] * far[j]
@@ -152,8 +152,9 @@ def mix(data, out, above, below, low, high, left, right, near, far):
 
 def mix_bytes(data, out, above, below, low, high, left, right, near, far):
     for i, j, c in items(out.shape):
-        upper = np.int64(data[above[i], left[j], c]) * near[j] + np.int64(data[above[i], right[j], c]) * far[j]
-        lower = np.int64(data[below[i], left[j], c]) * near[j] + np.int64(data[below[i], right[j], c]) * far[j]
+        one, two = np.int64(data[above[i], left[j], c]), np.int64(data[above[i], right[j], c])
+        three, four = np.int64(data[below[i], left[j], c]), np.int64(data[below[i], right[j], c])
+        upper, lower = one * near[j] + two * far[j], three * near[j] + four * far[j]
         mixed = ((low[i] * (upper >> 4)) >> 16) + ((high[i] * (lower >> 4)) >> 16)
         out[i, j, c] = min((mixed + 2) >> 2, 255)
 
