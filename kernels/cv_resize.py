@@ -133,8 +133,8 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (height, width, channels), out (h, w, channels). Pixel (i, j) of out has an element of each table of rows at i,
-# and of each table of columns at j.
+# data is (height, width, channels), out (h, w, channels). Tables say for every row i of out, and for every column j, which
+# rows and columns of data it is made of, and their weights.
 
 
 def take(data, out, rows, columns):
