@@ -133,8 +133,8 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (height, width, channels), out (h, w, channels). Tables say for every row i of out, and every column j, which rows
-# and columns of data it is made of, and how much they weigh.
+# data is (height, width, channels), out (h, w, channels). Tables say for every row i of out, and every column j, which
+# rows and columns of data it is made of, and how much they weigh.
 
 
 def take(data, out, rows, columns):
