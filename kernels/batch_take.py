@@ -119,13 +119,16 @@ FILL_ROWS, CLEAR_FILLED, READ_FILLED = Loop(fill_rows), Loop(clear_filled), Loop
 
 
 def forward_take(p, a, indices, out):
-    PICK_ONE(indices, a, out, out.size, a.shape[-1], 1, False)
+    one = (out.size, 1)
+    PICK_ONE(indices.reshape(one), a.reshape((out.size, a.shape[-1], 1)), out.reshape(one), False)
 
 
 def backward_take(p, head, indices, d_a, d_indices):
     zero(d_indices)
     if d_a is not None:
-        PUT_ONE(indices, head, d_a, head.size, d_a.shape[-1], 1, False)
+        zero(d_a)
+        one = (head.size, 1)
+        PUT_ONE(indices.reshape(one), head.reshape(one), d_a.reshape((head.size, d_a.shape[-1], 1)), False)
 
 
 def forward_fill(p, lhs, mhs, rhs, out):
@@ -141,7 +144,7 @@ def backward_fill(p, head, rhs, d_lhs, d_mhs, d_rhs):
 
 
 def forward_hot(p, lhs, rhs, out):
-    HOT_ROWS(out, lhs, *out.shape, 1.0, 0.0)
+    HOT_ROWS(out, lhs, 1.0, 0.0)
 
 
 def cases_take(draw):

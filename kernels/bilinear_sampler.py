@@ -76,6 +76,7 @@ from .foundation import (
     same_type,
     scalar,
     scratch,
+    steps,
 )
 
 
@@ -140,15 +141,7 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (batch, channels, height, width), grid (batch, 2, out_h, out_w), places = out_h * out_w.
-
-
-class Geometry(NamedTuple):
-    batch_size: int
-    channels: int
-    height: int
-    width: int
-    places: int
+# data is (batch, channels, height, width), out (batch, channels, high, wide), grid (batch, 2, high, wide): x, then y.
 
 
 @scalar
@@ -164,74 +157,67 @@ def before(value):
 
 
 @scalar
-def pixel(data, plane, y, x, g):
-    if 0 <= y < g.height and 0 <= x < g.width:
-        return np.float64(data[(plane * g.height + y) * g.width + x])
-    return np.float64(0)
+def spot(value, side):
+    """Where a number from -1 to 1 lies between the pixels of a side."""
+    return (np.float64(value) + 1) * (side - 1) / 2
 
 
 @scalar
-def spot(grid, at, side):
-    return (np.float64(grid[at]) + 1) * (side - 1) / 2
+def pixel(data, n, c, y, x):
+    """data[n, c, y, x], or 0 outside the image."""
+    if 0 <= y < data.shape[2] and 0 <= x < data.shape[3]:
+        return np.float64(data[n, c, y, x])
+    return np.float64(0)
 
 
-def sample(data, grid, out, g: Geometry):
-    for item in items(g.batch_size * g.places):
-        image, place = item // g.places, item % g.places
-        x = spot(grid, 2 * image * g.places + place, g.width)
-        y = spot(grid, (2 * image + 1) * g.places + place, g.height)
-        seen = inside(x, g.width) and inside(y, g.height)
+def sample(data, grid, out):
+    _, channels, height, width = data.shape
+    for n, i, j in items(out.shape[:1] + out.shape[2:]):
+        x, y = spot(grid[n, 0, i, j], width), spot(grid[n, 1, i, j], height)
+        seen = inside(x, width) and inside(y, height)
         left, top = before(x) if seen else 0, before(y) if seen else 0
         right, lower = x - left, y - top
-        for c in range(g.channels):
-            plane = image * g.channels + c
+        for c in range(channels):
             value = np.float64(0)
             if seen:
-                above = pixel(data, plane, top, left, g) * (1 - right)
-                above += pixel(data, plane, top, left + 1, g) * right
-                below = pixel(data, plane, top + 1, left, g) * (1 - right)
-                below += pixel(data, plane, top + 1, left + 1, g) * right
+                above = pixel(data, n, c, top, left) * (1 - right) + pixel(data, n, c, top, left + 1) * right
+                below = pixel(data, n, c, top + 1, left) * (1 - right) + pixel(data, n, c, top + 1, left + 1) * right
                 value = above * (1 - lower) + below * lower
-            out[plane * g.places + place] = value
+            out[n, c, i, j] = value
 
 
-def sample_back(head, grid, d_data, g: Geometry):
-    for plane in items(g.batch_size * g.channels):
-        image = plane // g.channels
-        for i in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
-            d_data[i] = 0
-        for place in range(g.places):
-            x = spot(grid, 2 * image * g.places + place, g.width)
-            y = spot(grid, (2 * image + 1) * g.places + place, g.height)
-            if inside(x, g.width) and inside(y, g.height):
+def sample_back(head, grid, d_data):
+    _, _, height, width = d_data.shape
+    for n, c in items(d_data.shape[:2]):
+        for y, x in steps(d_data.shape[2:]):
+            d_data[n, c, y, x] = 0
+        for i, j in steps(head.shape[2:]):
+            x, y = spot(grid[n, 0, i, j], width), spot(grid[n, 1, i, j], height)
+            if inside(x, width) and inside(y, height):
                 left, top = before(x), before(y)
                 right, lower = x - left, y - top
-                for k in range(4):
-                    i, j = top + k // 2, left + k % 2
-                    if 0 <= i < g.height and 0 <= j < g.width:
-                        share = (lower if k // 2 else 1 - lower) * (right if k % 2 else 1 - right)
-                        d_data[(plane * g.height + i) * g.width + j] += head[plane * g.places + place] * share
+                for down, across in steps((2, 2)):
+                    row, column = top + down, left + across
+                    if 0 <= row < height and 0 <= column < width:
+                        share = (lower if down else 1 - lower) * (right if across else 1 - right)
+                        d_data[n, c, row, column] += head[n, c, i, j] * share
 
 
-def sample_slopes(head, data, grid, d_grid, g: Geometry):
-    for item in items(g.batch_size * g.places):
-        image, place = item // g.places, item % g.places
-        x = spot(grid, 2 * image * g.places + place, g.width)
-        y = spot(grid, (2 * image + 1) * g.places + place, g.height)
+def sample_slopes(head, data, grid, d_grid):
+    _, channels, height, width = data.shape
+    for n, i, j in items(head.shape[:1] + head.shape[2:]):
+        x, y = spot(grid[n, 0, i, j], width), spot(grid[n, 1, i, j], height)
         across, down = np.float64(0), np.float64(0)
-        if inside(x, g.width) and inside(y, g.height):
+        if inside(x, width) and inside(y, height):
             left, top = before(x), before(y)
             right, lower = x - left, y - top
-            for c in range(g.channels):
-                plane = image * g.channels + c
-                a = pixel(data, plane, top, left, g)
-                b = pixel(data, plane, top, left + 1, g)
-                e = pixel(data, plane, top + 1, left, g)
-                d = pixel(data, plane, top + 1, left + 1, g)
-                across += head[plane * g.places + place] * ((b - a) * (1 - lower) + (d - e) * lower)
-                down += head[plane * g.places + place] * ((e - a) * (1 - right) + (d - b) * right)
-        d_grid[2 * image * g.places + place] = across * (g.width - 1) / 2
-        d_grid[(2 * image + 1) * g.places + place] = down * (g.height - 1) / 2
+            for c in range(channels):
+                a, b = pixel(data, n, c, top, left), pixel(data, n, c, top, left + 1)
+                d, e = pixel(data, n, c, top + 1, left), pixel(data, n, c, top + 1, left + 1)
+                across += head[n, c, i, j] * ((b - a) * (1 - lower) + (e - d) * lower)
+                down += head[n, c, i, j] * ((d - a) * (1 - right) + (e - b) * right)
+        d_grid[n, 0, i, j] = across * (width - 1) / 2
+        d_grid[n, 1, i, j] = down * (height - 1) / 2
 
 
 @scalar
@@ -240,34 +226,35 @@ def spread(index, side):
     return np.float64(2.0 * index) / max(side - 1, 1) - 1
 
 
-def affine(loc, grid, n, high, wide):
-    for item in items(n * 2 * high * wide):
-        row = item // (high * wide)
-        x, y = spread(item % wide, wide), spread(item // wide % high, high)
-        grid[item] = loc[3 * row] * x + loc[3 * row + 1] * y + loc[3 * row + 2]
+def affine(loc, grid):
+    """grid[n, k] = row k of the matrix loc[n] times (x, y, 1)."""
+    _, _, high, wide = grid.shape
+    for n, k, i, j in items(grid.shape):
+        grid[n, k, i, j] = loc[n, k, 0] * spread(j, wide) + loc[n, k, 1] * spread(i, high) + loc[n, k, 2]
 
 
-def affine_back(head, d_loc, n, high, wide):
-    for item in items(n * 6):
-        row, which = item // 3, item % 3
+def affine_back(head, d_loc):
+    """d_loc[n, k, m] = sum over i, j of head[n, k, i, j] times number m of (x, y, 1)."""
+    _, _, high, wide = head.shape
+    for n, k, m in items(d_loc.shape):
         total = np.float64(0)
-        for place in range(high * wide):
-            x, y = spread(place % wide, wide), spread(place // wide, high)
-            total += head[row * high * wide + place] * (x if which == 0 else y if which == 1 else 1.0)
-        d_loc[item] = total
+        for i, j in steps(head.shape[2:]):
+            total += head[n, k, i, j] * (spread(j, wide) if m == 0 else spread(i, high) if m == 1 else 1.0)
+        d_loc[n, k, m] = total
 
 
-def warp(flow, grid, n, high, wide):
-    for item in items(n * 2 * high * wide):
-        along = item // (high * wide) % 2 == 0
-        index, side = item % wide if along else item // wide % high, wide if along else high
-        grid[item] = spread(index + flow[item], side)
+def warp(flow, grid):
+    _, _, high, wide = grid.shape
+    for n, k, i, j in items(grid.shape):
+        index, side = (j, wide) if k == 0 else (i, high)
+        grid[n, k, i, j] = spread(index + flow[n, k, i, j], side)
 
 
-def warp_back(head, d_flow, n, high, wide):
-    for item in items(n * 2 * high * wide):
-        side = wide if item // (high * wide) % 2 == 0 else high
-        d_flow[item] = head[item] * 2.0 / max(side - 1, 1)
+def warp_back(head, d_flow):
+    _, _, high, wide = head.shape
+    for n, k, i, j in items(head.shape):
+        side = wide if k == 0 else high
+        d_flow[n, k, i, j] = head[n, k, i, j] * 2.0 / max(side - 1, 1)
 
 
 SAMPLE, SAMPLE_BACK, SAMPLE_SLOPES = Loop(sample), Loop(sample_back), Loop(sample_slopes)
@@ -278,39 +265,52 @@ AFFINE_GRID, AFFINE_BACK, WARP, WARP_BACK = Loop(affine), Loop(affine_back), Loo
 
 
 def forward(p, data, grid, out):
-    SAMPLE(data, grid, out, Geometry(*data.shape, out.shape[2] * out.shape[3]))
+    SAMPLE(data, grid, out)
 
 
 def backward(p, head, data, grid, d_data, d_grid):
-    g = Geometry(*data.shape, head.shape[2] * head.shape[3])
     if d_data is not None:
-        SAMPLE_BACK(head, grid, d_data, g)
+        SAMPLE_BACK(head, grid, d_data)
     if d_grid is not None:
-        SAMPLE_SLOPES(head, data, grid, d_grid, g)
+        SAMPLE_SLOPES(head, data, grid, d_grid)
+
+
+def matrices(loc):
+    """Rows of six numbers as 2 x 3 matrices."""
+    return loc.reshape((loc.shape[0], 2, 3))
 
 
 def forward_grid(p, data, out):
-    (AFFINE_GRID if p.transform_type == "affine" else WARP)(data, out, out.shape[0], *out.shape[2:])
+    if p.transform_type == "affine":
+        AFFINE_GRID(matrices(data), out)
+    else:
+        WARP(data, out)
 
 
 def backward_grid(p, head, d_data):
-    if d_data is not None:
-        (AFFINE_BACK if p.transform_type == "affine" else WARP_BACK)(head, d_data, head.shape[0], *head.shape[2:])
+    if d_data is None:
+        return
+    if p.transform_type == "affine":
+        AFFINE_BACK(head, matrices(d_data))
+    else:
+        WARP_BACK(head, d_data)
 
 
 def forward_transformer(p, data, loc, out):
-    (grid,) = scratch(loc, 2 * out.shape[0] * out.shape[2] * out.shape[3])
-    AFFINE_GRID(loc, grid, out.shape[0], *out.shape[2:])
+    n, _, high, wide = out.shape
+    (grid,) = scratch(loc, 2 * n * high * wide)
+    grid = grid.reshape((n, 2, high, wide))
+    AFFINE_GRID(matrices(loc), grid)
     forward(p, data, grid, out)
 
 
 def backward_transformer(p, head, data, loc, d_data, d_loc):
     n, _, high, wide = head.shape
-    grid, d_grid = scratch(loc, 2 * n * high * wide, 2 * n * high * wide)
-    AFFINE_GRID(loc, grid, n, high, wide)
+    grid, d_grid = (made.reshape((n, 2, high, wide)) for made in scratch(loc, *[2 * n * high * wide] * 2))
+    AFFINE_GRID(matrices(loc), grid)
     backward(p, head, data, grid, d_data, None if d_loc is None else d_grid)
     if d_loc is not None:
-        AFFINE_BACK(d_grid, d_loc, n, high, wide)
+        AFFINE_BACK(d_grid, matrices(d_loc))
 
 
 def cases(draw):

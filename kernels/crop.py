@@ -58,21 +58,17 @@ def infer(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
+# data is (planes, height, width), out (planes, high, wide).
 
 
-def cut(data, out, planes, height, width, high, wide, top, left):
-    for row in items(planes * high):
-        read = (row // high * height + row % high + top) * width + left
-        for j in range(wide):
-            out[row * wide + j] = data[read + j]
+def cut(data, out, top, left):
+    for q, y, x in items(out.shape):
+        out[q, y, x] = data[q, top + y, left + x]
 
 
-def paste(head, d_data, planes, height, width, high, wide, top, left):
-    for row in items(planes * height):
-        y = row % height - top
-        for x in range(width):
-            inside = 0 <= y < high and 0 <= x - left < wide
-            d_data[row * width + x] = head[(row // height * high + y) * wide + x - left] if inside else 0
+def paste(head, d_data, top, left):
+    for q, y, x in items(head.shape):
+        d_data[q, top + y, left + x] = head[q, y, x]
 
 
 CUT, PASTE = Loop(cut), Loop(paste)
@@ -81,22 +77,26 @@ CUT, PASTE = Loop(cut), Loop(paste)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def numbers(p, data, out):
-    top, left = p.offset
-    if p.center_crop:
-        top, left = (data[2] - out[2]) // 2, (data[3] - out[3]) // 2
-    return data[0] * data[1], *data[2:], *out[2:], top, left
+def planes(images):
+    """A batch of images as (planes, height, width)."""
+    batch, channels, height, width = images.shape
+    return images.reshape((batch * channels, height, width))
+
+
+def corner(p, data, out):
+    """Row and column where the rectangle begins."""
+    return ((data[2] - out[2]) // 2, (data[3] - out[3]) // 2) if p.center_crop else p.offset
 
 
 def forward(p, inputs, out):
-    CUT(inputs[0], out, *numbers(p, inputs[0].shape, out.shape))
+    CUT(planes(inputs[0]), planes(out), *corner(p, inputs[0].shape, out.shape))
 
 
 def backward(p, head, gradients):
-    for d_like in gradients[1:]:
-        zero(d_like)
+    for gradient in gradients:
+        zero(gradient)
     if gradients[0] is not None:
-        PASTE(head, gradients[0], *numbers(p, gradients[0].shape, head.shape))
+        PASTE(planes(head), planes(gradients[0]), *corner(p, gradients[0].shape, head.shape))
 
 
 def cases(draw):

@@ -124,24 +124,14 @@ def infer_type(p, ins, outs):
 
 
 # --- the loop -----------------------------------------------------------------------------------
+# data is (height, width, channels), out (top + height + bot, left + width + right, channels).
 
 
-class Geometry(NamedTuple):
-    """data is (., width, channels), out (., out_w, channels) of so many pixels."""
-
-    pixels: int
-    width: int
-    channels: int
-    out_w: int
-
-
-def surround(data, out, rows, columns, values, g: Geometry):
-    """Row and column of the pixel to take, or -1 for the values of the channels."""
-    for pixel in items(g.pixels):
-        row, column = rows[pixel // g.out_w], columns[pixel % g.out_w]
-        read = (row * g.width + column) * g.channels
-        for c in range(g.channels):
-            out[pixel * g.channels + c] = values[c] if row < 0 or column < 0 else data[read + c]
+def surround(data, out, rows, columns, values):
+    """Pixel (i, j) is pixel (rows[i], columns[j]) of data, or, where one of them is -1, the values of the channels."""
+    for i, j, c in items(out.shape):
+        y, x = rows[i], columns[j]
+        out[i, j, c] = values[c] if y < 0 or x < 0 else data[y, x, c]
 
 
 SURROUND = Loop(surround)
@@ -177,8 +167,7 @@ def forward(p, src, out):
         values = np.rint(values).clip(0, 255)
     kind = p.type & ~ISOLATED
     tables = taken(kind, p.top, height, p.bot), taken(kind, p.left, width, p.right), values.astype(src.dtype)
-    g = Geometry(out.shape[0] * out.shape[1], width, channels, out.shape[1])
-    SURROUND(src, out, *(as_buffer(table, src.device) for table in tables), g)
+    SURROUND(src, out, *(as_buffer(table, src.device) for table in tables))
 
 
 def cases(draw):

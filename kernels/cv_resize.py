@@ -73,6 +73,7 @@ from .foundation import (
     require,
     same_type,
     scalar,
+    steps,
     told,
 )
 from .foundation.loops import COPY
@@ -133,67 +134,46 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
+# data is (height, width, channels), out (h, w, channels). Tables say for every row i of out, and every column j, which
+# rows and columns of data it is made of, and how much they weigh.
 
 
-class Geometry(NamedTuple):
-    """data is (height, width, channels), out (out_h, out_w, channels)."""
-
-    width: int
-    channels: int
-    out_h: int
-    out_w: int
+def take(data, out, rows, columns):
+    for i, j, c in items(out.shape):
+        out[i, j, c] = data[rows[i], columns[j], c]
 
 
-def take(data, out, rows, columns, g: Geometry):
-    for pixel in items(g.out_h * g.out_w):
-        read = (rows[pixel // g.out_w] * g.width + columns[pixel % g.out_w]) * g.channels
-        for c in range(g.channels):
-            out[pixel * g.channels + c] = data[read + c]
+def mix(data, out, above, below, low, high, left, right, near, far):
+    """out[i, j, c] = low[i] . upper + high[i] . lower: rows above[i] and below[i], each mixed by near[j] and far[j]."""
+    for i, j, c in items(out.shape):
+        upper = data[above[i], left[j], c] * near[j] + data[above[i], right[j], c] * far[j]
+        lower = data[below[i], left[j], c] * near[j] + data[below[i], right[j], c] * far[j]
+        out[i, j, c] = upper * low[i] + lower * high[i]
 
 
-def mix(data, out, above, below, low, high, left, right, near, far, g: Geometry):
-    for pixel in items(g.out_h * g.out_w):
-        i, j = pixel // g.out_w, pixel % g.out_w
-        upper, lower = above[i] * g.width, below[i] * g.width
-        for c in range(g.channels):
-            a, b = data[(upper + left[j]) * g.channels + c], data[(upper + right[j]) * g.channels + c]
-            first = a * near[j] + b * far[j]
-            a, b = data[(lower + left[j]) * g.channels + c], data[(lower + right[j]) * g.channels + c]
-            out[pixel * g.channels + c] = first * low[i] + (a * near[j] + b * far[j]) * high[i]
+def mix_bytes(data, out, above, below, low, high, left, right, near, far):
+    for i, j, c in items(out.shape):
+        one, two = np.int64(data[above[i], left[j], c]), np.int64(data[above[i], right[j], c])
+        three, four = np.int64(data[below[i], left[j], c]), np.int64(data[below[i], right[j], c])
+        upper, lower = one * near[j] + two * far[j], three * near[j] + four * far[j]
+        mixed = ((low[i] * (upper >> 4)) >> 16) + ((high[i] * (lower >> 4)) >> 16)
+        out[i, j, c] = min((mixed + 2) >> 2, 255)
 
 
-def mix_bytes(data, out, above, below, low, high, left, right, near, far, g: Geometry):
-    for pixel in items(g.out_h * g.out_w):
-        i, j = pixel // g.out_w, pixel % g.out_w
-        upper, lower = above[i] * g.width, below[i] * g.width
-        for c in range(g.channels):
-            a, b = data[(upper + left[j]) * g.channels + c], data[(upper + right[j]) * g.channels + c]
-            first = (low[i] * ((np.int64(a) * near[j] + np.int64(b) * far[j]) >> 4)) >> 16
-            a, b = data[(lower + left[j]) * g.channels + c], data[(lower + right[j]) * g.channels + c]
-            second = (high[i] * ((np.int64(a) * near[j] + np.int64(b) * far[j]) >> 4)) >> 16
-            out[pixel * g.channels + c] = min((first + second + 2) >> 2, 255)
-
-
-def halve(data, out, quarter, paired, g: Geometry):
+def halve(data, out, quarter, paired):
     """Columns before ``paired`` add two sums of two."""
-    for pixel in items(g.out_h * g.out_w):
-        i, j = pixel // g.out_w, pixel % g.out_w
-        read, step = (2 * i * g.width + 2 * j) * g.channels, g.width * g.channels
-        for c in range(g.channels):
-            top = data[read + c] + data[read + g.channels + c]
-            third, fourth = data[read + step + c], data[read + step + g.channels + c]
-            total = top + (third + fourth) if j < paired else top + third + fourth
-            out[pixel * g.channels + c] = total * quarter
+    for i, j, c in items(out.shape):
+        top = data[2 * i, 2 * j, c] + data[2 * i, 2 * j + 1, c]
+        third, fourth = data[2 * i + 1, 2 * j, c], data[2 * i + 1, 2 * j + 1, c]
+        total = top + (third + fourth) if j < paired else top + third + fourth
+        out[i, j, c] = total * quarter
 
 
-def halve_bytes(data, out, half_up, g: Geometry):
-    for pixel in items(g.out_h * g.out_w):
-        i, j = pixel // g.out_w, pixel % g.out_w
-        read, step = (2 * i * g.width + 2 * j) * g.channels, g.width * g.channels
-        for c in range(g.channels):
-            total = np.int64(data[read + c]) + np.int64(data[read + g.channels + c])
-            total += np.int64(data[read + step + c]) + np.int64(data[read + step + g.channels + c])
-            out[pixel * g.channels + c] = (total + 2 if half_up else total + 1 + ((total >> 2) & 1)) >> 2
+def halve_bytes(data, out, half_up):
+    for i, j, c in items(out.shape):
+        total = np.int64(data[2 * i, 2 * j, c]) + np.int64(data[2 * i, 2 * j + 1, c])
+        total += np.int64(data[2 * i + 1, 2 * j, c]) + np.int64(data[2 * i + 1, 2 * j + 1, c])
+        out[i, j, c] = (total + 2 if half_up else total + 1 + ((total >> 2) & 1)) >> 2
 
 
 @scalar
@@ -208,74 +188,63 @@ def as_byte(value):
 
 
 @scalar
-def in_row(data, row, columns, weights, begin, taps, c, g):
-    """The weighted sum of ``taps`` pixels of a row."""
-    total = data[(row * g.width + columns[begin]) * g.channels + c] * weights[begin]
-    for k in range(begin + 1, begin + taps):
-        total += data[(row * g.width + columns[k]) * g.channels + c] * weights[k]
+def in_row(data, y, c, columns, wide, begin, end):
+    """Sum over k from begin to end of wide[k] . data[y, columns[k], c]."""
+    total = data[y, columns[begin], c] * wide[begin]
+    for k in range(begin + 1, end):
+        total += data[y, columns[k], c] * wide[k]
     return total
 
 
-def mix_many(data, out, rows, high, columns, wide, taps, g: Geometry):
-    """As mix, of ``taps`` rows and columns, whose weights are ``high`` and ``wide``."""
-    for element in items(g.out_h * g.out_w * g.channels):
-        pixel, c = element // g.channels, element % g.channels
-        down, across = pixel // g.out_w * taps, pixel % g.out_w * taps
-        total = in_row(data, rows[down], columns, wide, across, taps, c, g) * high[down]
-        for k in range(down + 1, down + taps):
-            total += in_row(data, rows[k], columns, wide, across, taps, c, g) * high[k]
-        out[element] = total
+def weigh(data, out, row_begin, rows, high, col_begin, columns, wide, as_bytes):
+    """out[i, j, c] = sum over k, l of high[k] . wide[l] . data[rows[k], columns[l], c].
+
+    The rows of i are those from row_begin[i] to row_begin[i + 1], and so are the columns of j.
+    """
+    for i, j, c in items(out.shape):
+        begin, end = col_begin[j], col_begin[j + 1]
+        first = row_begin[i]
+        total = in_row(data, rows[first], c, columns, wide, begin, end) * high[first]
+        for k in range(first + 1, row_begin[i + 1]):
+            total += in_row(data, rows[k], c, columns, wide, begin, end) * high[k]
+        out[i, j, c] = as_byte(total) if as_bytes else total
 
 
-def mix_many_bytes(data, out, rows, high, shares, columns, wide, taps, real, g: Geometry):
-    """Elements of a row before ``real`` are summed in float32, with the weights ``shares`` of rows."""
-    for element in items(g.out_h * g.out_w * g.channels):
-        pixel, c = element // g.channels, element % g.channels
-        down, across = pixel // g.out_w * taps, pixel % g.out_w * taps
-        if element % (g.out_w * g.channels) < real:
-            first = in_row(data, rows[down], columns, wide, across, taps, c, g)
-            mixed = np.float32(first) * shares[down]
-            for k in range(down + 1, down + taps):
-                mixed += np.float32(in_row(data, rows[k], columns, wide, across, taps, c, g)) * shares[k]
-            out[element] = as_byte(mixed)
+def weigh_bytes(data, out, row_begin, rows, high, shares, col_begin, columns, wide, real):
+    """As weigh. Elements of a row of out before ``real`` add up rows in float32, with the weights ``shares``."""
+    for i, j, c in items(out.shape):
+        begin, end = col_begin[j], col_begin[j + 1]
+        if j * out.shape[2] + c < real:
+            first = row_begin[i]
+            mixed = np.float32(in_row(data, rows[first], c, columns, wide, begin, end)) * shares[first]
+            for k in range(first + 1, row_begin[i + 1]):
+                mixed += np.float32(in_row(data, rows[k], c, columns, wide, begin, end)) * shares[k]
+            out[i, j, c] = as_byte(mixed)
         else:
             total = np.int64(1 << 21)
-            for k in range(down, down + taps):
-                total += in_row(data, rows[k], columns, wide, across, taps, c, g) * high[k]
-            out[element] = min(max(total >> 22, 0), 255)
+            for k in range(row_begin[i], row_begin[i + 1]):
+                total += in_row(data, rows[k], c, columns, wide, begin, end) * high[k]
+            out[i, j, c] = min(max(total >> 22, 0), 255)
 
 
-def cover(data, out, row_begin, rows, high, col_begin, columns, wide, as_bytes, g: Geometry):
-    """Pixel (i, j) covers ``rows`` and ``columns`` from their begin i or j to the one after, as much as they weigh."""
-    for element in items(g.out_h * g.out_w * g.channels):
-        pixel, c = element // g.channels, element % g.channels
-        i, j = pixel // g.out_w, pixel % g.out_w
-        begin, taps = col_begin[j], col_begin[j + 1] - col_begin[j]
-        down = row_begin[i]
-        total = in_row(data, rows[down], columns, wide, begin, taps, c, g) * high[down]
-        for k in range(down + 1, row_begin[i + 1]):
-            total += in_row(data, rows[k], columns, wide, begin, taps, c, g) * high[k]
-        out[element] = as_byte(total) if as_bytes else total
+def block(data, out, zero, share, down, across, whole, as_bytes):
+    """Pixels are means of ``down`` times ``across`` old ones: their sum times ``share``.
 
-
-def block(data, out, zero, share, down, across, as_bytes, g: Geometry):
-    """Pixels are means of ``down`` times ``across`` old ones: their sum, by four, times ``share``."""
-    for element in items(g.out_h * g.out_w * g.channels):
-        pixel, c = element // g.channels, element % g.channels
-        corner = ((pixel // g.out_w * down) * g.width + pixel % g.out_w * across) * g.channels + c
-        count, total = down * across, zero
-        for k in range(0, count // 4 * 4, 4):
-            four = data[corner + (k // across * g.width + k % across) * g.channels] + zero
-            for n in range(k + 1, k + 4):
-                four += data[corner + (n // across * g.width + n % across) * g.channels]
-            total += four
-        for n in range(count // 4 * 4, count):
-            total += data[corner + (n // across * g.width + n % across) * g.channels]
-        out[element] = as_byte(np.float32(total) * share) if as_bytes else total * share
+    The first ``whole`` of them are added four by four, the others one by one.
+    """
+    for i, j, c in items(out.shape):
+        total, part, count = zero, zero, 0
+        for y, x in steps((down, across)):
+            part += data[i * down + y, j * across + x, c]
+            count += 1
+            if count == 4 or y * across + x >= whole:
+                total += part
+                part, count = zero, 0
+        out[i, j, c] = as_byte(np.float32(total) * share) if as_bytes else total * share
 
 
 TAKE, MIX, MIX_BYTES = Loop(take), Loop(mix), Loop(mix_bytes)
-MIX_MANY, MIX_MANY_BYTES, COVER, BLOCK = Loop(mix_many), Loop(mix_many_bytes), Loop(cover), Loop(block)
+WEIGH, WEIGH_BYTES, BLOCK = Loop(weigh), Loop(weigh_bytes), Loop(block)
 HALVE, HALVE_BYTES = Loop(halve), Loop(halve_bytes)
 
 
@@ -283,42 +252,45 @@ HALVE, HALVE_BYTES = Loop(halve), Loop(halve_bytes)
 
 
 @decides("_cvimresize/half")
-def half(data, out, g):
+def half(data, out):
+    _, width, channels = out.shape
     if data.dtype == np.uint8:
-        HALVE_BYTES(data, out, g.channels in (1, 3, 4), g)
+        HALVE_BYTES(data, out, channels in (1, 3, 4))
         return
     # The vector instructions of OpenCV add four numbers at once; what they leave over is added one by one.
-    vectors = {1: g.out_w // 4 * 4, 4: g.out_w} if data.dtype == np.float32 else {}
-    HALVE(data, out, data.dtype.type(0.25), vectors.get(g.channels, 0), g)
+    vectors = {1: width // 4 * 4, 4: width} if data.dtype == np.float32 else {}
+    HALVE(data, out, data.dtype.type(0.25), vectors.get(channels, 0))
 
 
 @decides("_cvimresize/cubic", "_cvimresize/lanczos")
-def weighted(p, data, out, down, across, g):
+def weighted(p, data, out, down, across):
     weights, taps = (cubic_weights, 4) if p.interp == CUBIC else (lanczos_weights, 8)
-    rows, high = around(data.shape[0], p.h, down, weights, taps)
-    columns, wide = around(data.shape[1], p.w, across, weights, taps)
+    row_begin, rows, high = around(data.shape[0], p.h, down, weights, taps)
+    col_begin, columns, wide = around(data.shape[1], p.w, across, weights, taps)
     if data.dtype != np.uint8:
-        call(MIX_MANY, data, out, rows, high.astype(data.dtype), columns, wide.astype(data.dtype), taps, g)
+        high, wide = high.astype(data.dtype), wide.astype(data.dtype)
+        call(WEIGH, data, out, row_begin, rows, high, col_begin, columns, wide, 0)
         return
     high, wide = whole_weights(high), whole_weights(wide)
     # The vector instructions of OpenCV sum eight bytes at once in float32, for the cubic only.
-    real = g.out_w * g.channels // 8 * 8 if p.interp == CUBIC else 0
+    real = p.w * data.shape[2] // 8 * 8 if p.interp == CUBIC else 0
     shares = high.astype(np.float32) / np.float32(1 << 22)
-    call(MIX_MANY_BYTES, data, out, rows, high, shares, columns, wide, taps, real, g)
+    call(WEIGH_BYTES, data, out, row_begin, rows, high, shares, col_begin, columns, wide, real)
 
 
 @decides("_cvimresize/area")
-def area(p, data, out, down, across, g):
+def area(p, data, out, down, across):
     as_bytes = int(data.dtype == np.uint8)
     real = np.float64 if data.dtype == np.float64 else np.float32
     if down == round(down) and across == round(across):
         down, across = round(down), round(across)
         share = (np.float64 if as_bytes else real)(np.float32(1) / np.float32(down * across))
-        BLOCK(data, out, np.int64(0) if as_bytes else real(0), real(share), down, across, as_bytes, g)
+        whole = down * across // 4 * 4
+        BLOCK(data, out, np.int64(0) if as_bytes else real(0), real(share), down, across, whole, as_bytes)
         return
     row_begin, rows, high = covered(data.shape[0], p.h, down)
     col_begin, columns, wide = covered(data.shape[1], p.w, across)
-    call(COVER, data, out, row_begin, rows, high.astype(real), col_begin, columns, wide.astype(real), as_bytes, g)
+    call(WEIGH, data, out, row_begin, rows, high.astype(real), col_begin, columns, wide.astype(real), as_bytes)
 
 
 def call(loop, data, out, *more):
@@ -328,26 +300,25 @@ def call(loop, data, out, *more):
 
 @decides("_cvimresize/nearest", "_cvimresize/linear", "_cvimresize/bytes")
 def forward(p, src, out):
-    height, width, channels = src.shape
-    g = Geometry(width, channels, p.h, p.w)
+    height, width, _ = src.shape
     down, across = 1 / (p.h / height), 1 / (p.w / width)
     shrinks = down >= 1 and across >= 1
     if src.shape == out.shape:
         COPY(src, out, out.size)
     elif p.interp == NEAREST:
-        call(TAKE, src, out, nearest(height, p.h, down), nearest(width, p.w, across), g)
+        call(TAKE, src, out, nearest(height, p.h, down), nearest(width, p.w, across))
     elif p.interp in (CUBIC, LANCZOS):
-        weighted(p, src, out, down, across, g)
+        weighted(p, src, out, down, across)
     elif (height, width) == (2 * p.h, 2 * p.w):
-        half(src, out, g)
+        half(src, out)
     elif p.interp == AREA and shrinks:
-        area(p, src, out, down, across, g)
+        area(p, src, out, down, across)
     else:
         lie = partly_covered if p.interp == AREA else between
         tables = [*lie(height, p.h, down, split_edges=True), *lie(width, p.w, across, split_edges=False)]
         if src.dtype == np.uint8:
             tables[2:4], tables[6:] = map(whole_weights, tables[2:4]), map(whole_weights, tables[6:])
-        call(MIX_BYTES if src.dtype == np.uint8 else MIX, src, out, *tables, g)
+        call(MIX_BYTES if src.dtype == np.uint8 else MIX, src, out, *tables)
 
 
 def cases(draw):

@@ -73,13 +73,14 @@ from .foundation import (
     Op,
     Sources,
     items,
-    known,
     merge,
     normal_axis,
     register,
     require,
     require_some,
+    scalar,
     scratch,
+    steps,
 )
 from .foundation.loops import clipped, outer_side_inner, truncated, wrapped, zero
 from .multilinear import register_multilinear
@@ -185,41 +186,44 @@ def type_one_hot(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
+# The array of which elements are chosen is (outer, side, inner).
 
 
-def choose(indices, a, out, outer, count, side, inner, wrap):
-    """out (outer, count, inner) = rows of a (outer, side, inner)."""
-    for r in items(outer * count):
-        o = r // count if outer > 1 else 0
-        index = indices[r - o * count]
-        row = wrapped(index, side) if wrap else clipped(index, side)
-        read = (o * side + row) * inner
+@scalar
+def row_of(index, side, wrap):
+    """The row of ``side`` that an index names."""
+    return wrapped(index, side) if wrap else clipped(index, side)
+
+
+def choose(indices, a, out, wrap):
+    """out[o, t, i] = a[o, indices[t], i]."""
+    inner = out.shape[2]
+    for o, t in items(out.shape[:2]):
+        row = row_of(indices[t], a.shape[1], wrap)
         for i in range(inner):
-            out[r * inner + i] = a[read + i]
+            out[o, t, i] = a[o, row, i]
 
 
-def collect(indices, head, d_a, outer, count, side, inner, wrap):
-    """d_a (outer, side, inner) = sums of the heads that choose read, in order of the indices."""
+def collect(indices, head, d_a, wrap):
+    """d_a[o, indices[t], i] = sum of head[o, t, i], in the order of t."""
+    outer, count, inner = head.shape
     for o in items(outer):
-        for i in range(side * inner):
-            d_a[o * side * inner + i] = 0
+        for s, i in steps(d_a.shape[1:]):
+            d_a[o, s, i] = 0
         for t in range(count):
-            row = wrapped(indices[t], side) if wrap else clipped(indices[t], side)
-            write = (o * side + row) * inner
+            row = row_of(indices[t], d_a.shape[1], wrap)
             for i in range(inner):
-                d_a[write + i] += head[(o * count + t) * inner + i]
+                d_a[o, row, i] += head[o, t, i]
 
 
-def collect_cuda(indices, head, d_a, outer, count, side, inner, wrap):
+def collect_cuda(indices, head, d_a, wrap):
     """The same sums with one column per item."""
-    for c in items(outer * inner):
-        o = c // inner
-        i = c - o * inner
-        for s in range(side):
-            d_a[(o * side + s) * inner + i] = 0
+    outer, count, inner = head.shape
+    for o, i in items((outer, inner)):
+        for s in range(d_a.shape[1]):
+            d_a[o, s, i] = 0
         for t in range(count):
-            row = wrapped(indices[t], side) if wrap else clipped(indices[t], side)
-            d_a[(o * side + row) * inner + i] += head[(o * count + t) * inner + i]
+            d_a[o, row_of(indices[t], d_a.shape[1], wrap), i] += head[o, t, i]
 
 
 def find_outside(indices, found, count, side):
@@ -231,28 +235,24 @@ def find_outside(indices, found, count, side):
                 found[0] = 1
 
 
-def pick_one(index, data, out, outer, side, inner, wrap):
-    for r in items(outer * inner):
-        o = r // inner
-        row = wrapped(index[r], side) if wrap else clipped(index[r], side)
-        out[r] = data[(o * side + row) * inner + r - o * inner]
+def pick_one(index, data, out, wrap):
+    """out[o, i] = data[o, index[o, i], i]."""
+    for o, i in items(out.shape):
+        out[o, i] = data[o, row_of(index[o, i], data.shape[1], wrap), i]
 
 
-def put_one(index, head, d_data, outer, side, inner, wrap):
-    for r in items(outer * inner):
-        o = r // inner
-        i = r - o * inner
-        row = wrapped(index[r], side) if wrap else clipped(index[r], side)
-        for s in range(side):
-            d_data[(o * side + s) * inner + i] = 0
-        d_data[(o * side + row) * inner + i] = head[r]
+def put_one(index, head, d_data, wrap):
+    """d_data[o, index[o, i], i] = head[o, i]."""
+    for o, i in items(head.shape):
+        d_data[o, row_of(index[o, i], d_data.shape[1], wrap), i] = head[o, i]
 
 
-def hot_rows(out, indices, count, depth, on, off):
+def hot_rows(out, indices, on, off):
+    count, depth = out.shape
     for r in items(count):
         index = truncated(indices[r])
         for j in range(depth):
-            out[r * depth + j] = on if j == index else off
+            out[r, j] = on if j == index else off
 
 
 CHOOSE, COLLECT = Loop(choose), Loop(collect, cuda_function=collect_cuda)
@@ -264,12 +264,12 @@ PICK_ONE, PUT_ONE = Loop(pick_one), Loop(put_one)
 
 
 def forward(p, data, weight, out):
-    CHOOSE(data, weight, out, 1, data.size, p.input_dim, p.output_dim, False)
+    CHOOSE(data, weight.reshape((1, *weight.shape)), out.reshape((1, data.size, p.output_dim)), False)
 
 
 def backward(p, head, data, d_data, d_weight):
     if d_weight is not None:
-        COLLECT(data, head, d_weight, 1, data.size, p.input_dim, p.output_dim, False)
+        COLLECT(data, head.reshape((1, data.size, p.output_dim)), d_weight.reshape((1, *d_weight.shape)), False)
 
 
 def forward_take(p, a, indices, out):
@@ -281,30 +281,34 @@ def forward_take(p, a, indices, out):
             "take/raise", not found.to_numpy()[0],
             f"take: indices outside 0 .. {side - 1} with mode='raise'; use clip or wrap to allow them",
         )
-    CHOOSE(indices, a, out, outer, indices.size, side, inner, p.mode == "wrap")
+    CHOOSE(indices, a.reshape((outer, side, inner)), out.reshape((outer, indices.size, inner)), p.mode == "wrap")
 
 
 def backward_take(p, head, indices, d_a, d_indices):
     zero(d_indices)
     if d_a is not None:
         outer, side, inner = outer_side_inner(d_a.shape, p.axis % len(d_a.shape))
-        COLLECT(indices, head, d_a, outer, indices.size, side, inner, p.mode == "wrap")
+        rows = head.reshape((outer, indices.size, inner))
+        COLLECT(indices, rows, d_a.reshape((outer, side, inner)), p.mode == "wrap")
 
 
 def forward_pick(p, data, index, out):
-    sides = outer_side_inner(data.shape, p.axis % len(data.shape))
-    PICK_ONE(index, data, out, *sides, p.mode == "wrap")
+    outer, side, inner = outer_side_inner(data.shape, p.axis % len(data.shape))
+    chosen = (outer, inner)
+    PICK_ONE(index.reshape(chosen), data.reshape((outer, side, inner)), out.reshape(chosen), p.mode == "wrap")
 
 
 def backward_pick(p, head, index, d_data, d_index):
     zero(d_index)
     if d_data is not None:
-        sides = outer_side_inner(d_data.shape, p.axis % len(d_data.shape))
-        PUT_ONE(index, head, d_data, *sides, p.mode == "wrap")
+        zero(d_data)
+        outer, side, inner = outer_side_inner(d_data.shape, p.axis % len(d_data.shape))
+        chosen = (outer, inner)
+        PUT_ONE(index.reshape(chosen), head.reshape(chosen), d_data.reshape((outer, side, inner)), p.mode == "wrap")
 
 
 def forward_one_hot(p, indices, out):
-    HOT_ROWS(out, indices, indices.size, p.depth, p.on_value, p.off_value)
+    HOT_ROWS(out.reshape((indices.size, p.depth)), indices, p.on_value, p.off_value)
 
 
 def backward_one_hot(p, head, d_indices):

@@ -149,15 +149,16 @@ def type_but(position):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# indices is (depth, count); sides and steps are those of the axes it names; a place holds inner elements.
+# Column t of indices names a place of an array that is (places, inner); sides and steps are those of the axes that it
+# names.
 
 
 @scalar
-def place(indices, t, count, sides, steps, depth):
-    """Where place ``t`` begins, or -1 if it lies outside."""
+def place(indices, t, sides, steps):
+    """The number of place ``t``, or -1 if it lies outside."""
     at = 0
-    for m in range(depth):
-        index = truncated(indices[t + m * count])
+    for m in range(indices.shape[0]):
+        index = truncated(indices[m, t])
         if index < 0:
             index += sides[m]
         if index < 0 or index >= sides[m]:
@@ -166,63 +167,69 @@ def place(indices, t, count, sides, steps, depth):
     return at
 
 
-def find_outside(found, indices, sides, steps, depth, count):
+def find_outside(found, indices, sides, steps):
     for _ in items(1):
         found[0] = 0
-        for t in range(count):
-            if place(indices, t, count, sides, steps, depth) < 0:
+        for t in range(indices.shape[1]):
+            if place(indices, t, sides, steps) < 0:
                 found[0] = 1
 
 
-def read_places(data, out, indices, sides, steps, depth, count, inner):
+def read_places(data, out, indices, sides, steps):
+    count, inner = out.shape
     for t in items(count):
-        at = place(indices, t, count, sides, steps, depth)
+        at = place(indices, t, sides, steps)
         for i in range(inner):
-            out[t * inner + i] = data[at + i]
+            out[t, i] = data[at, i]
 
 
-def add_places(head, d_data, indices, sides, steps, depth, count, inner):
+def add_places(head, d_data, indices, sides, steps):
+    count, inner = head.shape
     for _ in items(1):
         for t in range(count):
-            at = place(indices, t, count, sides, steps, depth)
+            at = place(indices, t, sides, steps)
             for i in range(inner):
-                d_data[at + i] += head[t * inner + i]
+                d_data[at, i] += head[t, i]
 
 
-def add_places_cuda(head, d_data, indices, sides, steps, depth, count, inner):
+def add_places_cuda(head, d_data, indices, sides, steps):
     """The same sums with one element of the places per item."""
+    count, inner = head.shape
     for i in items(inner):
         for t in range(count):
-            d_data[place(indices, t, count, sides, steps, depth) + i] += head[t * inner + i]
+            d_data[place(indices, t, sides, steps), i] += head[t, i]
 
 
-def find_last(writer, indices, sides, steps, depth, count, inner):
+def find_last(writer, indices, sides, steps):
     """writer[place] = the last t that names it."""
     for _ in items(1):
-        for t in range(count):
-            writer[place(indices, t, count, sides, steps, depth) // inner] = t
+        for t in range(indices.shape[1]):
+            writer[place(indices, t, sides, steps)] = t
 
 
-def write_places(data, out, writer, indices, sides, steps, depth, count, inner):
+def write_places(data, out, writer, indices, sides, steps):
+    count, inner = data.shape
     for t in items(count):
-        at = place(indices, t, count, sides, steps, depth)
-        if writer[at // inner] == t:
+        at = place(indices, t, sides, steps)
+        if writer[at] == t:
             for i in range(inner):
-                out[at + i] = data[t * inner + i]
+                out[at, i] = data[t, i]
 
 
-def clear_places(out, indices, sides, steps, depth, count, inner):
-    for t in items(count):
-        at = place(indices, t, count, sides, steps, depth)
+def clear_places(out, indices, sides, steps):
+    inner = out.shape[1]
+    for t in items(indices.shape[1]):
+        at = place(indices, t, sides, steps)
         for i in range(inner):
-            out[at + i] = 0
+            out[at, i] = 0
 
 
-def read_written(head, d_data, writer, indices, sides, steps, depth, count, inner):
+def read_written(head, d_data, writer, indices, sides, steps):
+    count, inner = d_data.shape
     for t in items(count):
-        at = place(indices, t, count, sides, steps, depth)
+        at = place(indices, t, sides, steps)
         for i in range(inner):
-            d_data[t * inner + i] = head[at + i] if writer[at // inner] == t else 0
+            d_data[t, i] = head[at, i] if writer[at] == t else 0
 
 
 FIND_OUTSIDE, FIND_LAST = Loop(find_outside), Loop(find_last)
@@ -236,42 +243,54 @@ ADD_PLACES, CLEAR_PLACES = Loop(add_places, cuda_function=add_places_cuda), Loop
 def named(shape, indices):
     """The last arguments of the loops: places that ``indices`` (depth, ...) name in an array of ``shape``."""
     depth = indices.shape[0]
-    sides, steps = (integers(of[:depth], indices.device) for of in (shape, strides_of(shape)))
-    return indices, sides, steps, depth, prod(indices.shape[1:]), prod(shape[depth:])
+    sides = shape[:depth]
+    columns = indices.reshape((depth, prod(indices.shape[1:])))
+    return columns, *(integers(of, indices.device) for of in (sides, strides_of(sides)))
+
+
+def by_place(array, indices):
+    """An array whose places ``indices`` name, as (places, inner)."""
+    depth = indices.shape[0]
+    return array.reshape((prod(array.shape[:depth]), prod(array.shape[depth:])))
+
+
+def in_turn(chosen, whole, indices):
+    """The elements at the places of ``indices`` in an array ``whole``, as (count, inner)."""
+    return chosen.reshape((prod(indices.shape[1:]), prod(whole.shape[indices.shape[0] :])))
 
 
 def checked(shape, indices):
-    """The same, where every place lies inside."""
+    """The same as ``named``, where every place lies inside."""
     places = named(shape, indices)
     (found,) = scratch(indices, 1, dtype=np.int64)
-    FIND_OUTSIDE(found, *places[:-1])
+    FIND_OUTSIDE(found, *places)
     require(
         "gather_nd/range", not found.to_numpy()[0],
-        f"an index is out of bounds for axes of {list(shape[: places[3]])} elements", IndexError,
+        f"an index is out of bounds for axes of {list(shape[: indices.shape[0]])} elements", IndexError,
     )
     return places
 
 
 def last_writers(places, shape):
-    (writer,) = scratch(places[0], prod(shape[: places[3]]), dtype=np.int64)
+    (writer,) = scratch(places[0], prod(shape[: places[0].shape[0]]), dtype=np.int64)
     FIND_LAST(writer, *places)
     return writer
 
 
 def write(data, out, indices):
     places = checked(out.shape, indices)
-    WRITE_PLACES(data, out, last_writers(places, out.shape), *places)
+    WRITE_PLACES(in_turn(data, out, indices), by_place(out, indices), last_writers(places, out.shape), *places)
 
 
 def forward(p, data, indices, out):
-    READ_PLACES(data, out, *checked(data.shape, indices))
+    READ_PLACES(by_place(data, indices), in_turn(out, data, indices), *checked(data.shape, indices))
 
 
 def backward(p, head, indices, d_data, d_indices):
     zero(d_indices)
     if d_data is not None:
         zero(d_data)
-        ADD_PLACES(head, d_data, *named(d_data.shape, indices))
+        ADD_PLACES(in_turn(head, d_data, indices), by_place(d_data, indices), *named(d_data.shape, indices))
 
 
 def forward_scatter(p, data, indices, out):
@@ -283,10 +302,11 @@ def backward_scatter(p, head, indices, d_data, d_indices):
     zero(d_indices)
     if d_data is not None and d_data.size:
         places = named(head.shape, indices)
+        heads, chosen = by_place(head, indices), in_turn(d_data, head, indices)
         if _EVERY.active:
-            READ_PLACES(head, d_data, *places)
+            READ_PLACES(heads, chosen, *places)
             return
-        READ_WRITTEN(head, d_data, last_writers(places, head.shape), *places)
+        READ_WRITTEN(heads, chosen, last_writers(places, head.shape), *places)
 
 
 def forward_set(p, lhs, rhs, indices, out):
@@ -298,7 +318,7 @@ def backward_set(p, head, indices, d_lhs, d_rhs, d_indices):
     backward_scatter(p, head, indices, d_rhs, d_indices)
     if d_lhs is not None:
         COPY(head, d_lhs, head.size)
-        CLEAR_PLACES(d_lhs, *named(head.shape, indices))
+        CLEAR_PLACES(by_place(d_lhs, indices), *named(head.shape, indices))
 
 
 def one_axis(index):

@@ -176,29 +176,23 @@ def type_random(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
+# Pictures are (n, pixels, channels), or (n, channels, pixels).
 
 
-def channels_first(data, out, n, pixels, channels):
-    """An item is a picture's channel."""
-    for item in items(n * channels):
-        start = item // channels * channels * pixels + item % channels
-        for q in range(pixels):
-            out[item * pixels + q] = np.float32(data[start + q * channels]) / np.float32(255)
+def channels_first(data, out):
+    for n, c, q in items(out.shape):
+        out[n, c, q] = np.float32(data[n, q, c]) / np.float32(255)
 
 
-def channels_last(head, d_data, n, pixels, channels):
-    for item in items(n * channels):
-        start = item // channels * channels * pixels + item % channels
-        for q in range(pixels):
-            d_data[start + q * channels] = np.float64(head[item * pixels + q]) / 255
+def channels_last(head, d_data):
+    for n, c, q in items(head.shape):
+        d_data[n, q, c] = np.float64(head[n, c, q]) / 255
 
 
-def normalize(data, out, first, step, pixels, rows, mean, std):
-    """Every step-th row of pixels, from ``first`` on."""
-    for row in items(rows):
-        start = (first + row * step) * pixels
-        for q in range(start, start + pixels):
-            out[q] = (data[q] - mean) / std
+def normalize(data, out, c, mean, std):
+    count, _, pixels = out.shape
+    for n, q in items((count, pixels)):
+        out[n, c, q] = (data[n, c, q] - mean) / std
 
 
 def light(data, out, pixels, red, green, blue, low, high):
@@ -213,13 +207,13 @@ def decide(turned, words, n):
         turned[i] = 1 if unit_double(words, i) >= 0.5 else 0
 
 
-def turn(data, out, turned, rows, side, inner):
-    """Rows of ``inner`` numbers along an axis of ``side``, from its end where ``turned`` says so."""
-    for row in items(rows):
-        place = row % side
-        source = row + (side - 1 - 2 * place if turned[0] > 0 else 0)
+def turn(data, out, turned):
+    """The middle one of three axes, from its end where ``turned`` says so."""
+    _, side, inner = out.shape
+    for o, i in items(out.shape[:2]):
+        source = side - 1 - i if turned[0] > 0 else i
         for k in range(inner):
-            out[row * inner + k] = data[source * inner + k]
+            out[o, i, k] = data[o, source, k]
 
 
 CHANNELS_FIRST, CHANNELS_LAST, NORMALIZE, LIGHT = (
@@ -231,25 +225,32 @@ DECIDE, TURN = Loop(decide), Loop(turn)
 # --- the operators ------------------------------------------------------------------------------
 
 
-def sizes(shape):
-    """Pictures, pixels and channels of (..., channels, height, width)."""
-    return prod(shape[:-3]), shape[-2] * shape[-1], shape[-3]
+def channels_before(pictures):
+    """Pictures (..., channels, height, width) as (n, channels, pixels)."""
+    *many, channels, height, width = pictures.shape
+    return pictures.reshape((prod(many), channels, height * width))
+
+
+def channels_behind(pictures):
+    """Pictures (..., height, width, channels) as (n, pixels, channels)."""
+    *many, height, width, channels = pictures.shape
+    return pictures.reshape((prod(many), height * width, channels))
 
 
 def forward_tensor(p, data, out):
-    CHANNELS_FIRST(data, out, *sizes(out.shape))
+    CHANNELS_FIRST(channels_behind(data), channels_before(out))
 
 
 def backward_tensor(p, head, d_data):
     if d_data is not None:
-        CHANNELS_LAST(head, d_data, *sizes(head.shape))
+        CHANNELS_LAST(channels_before(head), channels_behind(d_data))
 
 
 def forward_normalize(p, data, out):
-    n, pixels, channels = sizes(data.shape)
-    for c in range(channels):
+    data, out = channels_before(data), channels_before(out)
+    for c in range(data.shape[1]):
         mean, std = (np.float64(values[c % len(values)]) for values in (p.mean, p.std))
-        NORMALIZE(data, out, c, channels, pixels, n, mean, std)
+        NORMALIZE(data, out, c, mean, std)
 
 
 def gradient_normalize(make, p, heads, inputs, outputs):
@@ -291,8 +292,8 @@ def gradient_flip(name):
 
 def random_flip(axis):
     def turned_by(source, target, turned):
-        outer, side, inner = outer_side_inner(source.shape, len(source.shape) + axis)
-        TURN(source, target, turned, outer * side, side, inner)
+        sides = outer_side_inner(source.shape, len(source.shape) + axis)
+        TURN(source.reshape(sides), target.reshape(sides), turned)
 
     def forward(p, data, out, turned, *, rng):
         (words,) = scratch(turned, 2, dtype=np.uint32)

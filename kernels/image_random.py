@@ -67,11 +67,11 @@ def draw_factor(state, factor, low, high):
         factor[i] = np.float32(low) + (np.float32(high) - np.float32(low)) * single(draw(state, 0))
 
 
-def scale(data, factor, grey, out, n, per, low, high):
-    """Number q is mixed with ``grey[q // per]``."""
-    for q in items(n):
-        mixed = np.float32(data[q]) * factor[0] + grey[q // per] * (np.float32(1) - factor[0])
-        out[q] = min(max(mixed, low), high)
+def scale(data, factor, grey, out, low, high):
+    """Row q of data is mixed with ``grey[q]``."""
+    for q, k in items(out.shape):
+        mixed = np.float32(data[q, k]) * factor[0] + grey[q] * (np.float32(1) - factor[0])
+        out[q, k] = min(max(mixed, low), high)
 
 
 def brighten(data, factor, out, n, low, high):
@@ -131,13 +131,16 @@ def contrast(p, data, out, *, rng):
     factor, mean, grey = lent(p, data, rng, 1, max(pixels, 1))
     fill_greys(data, grey)
     AVERAGE(grey, mean, pixels)
-    SCALE(data, factor, mean, out, data.size, max(data.size, 1), *ends(data.dtype))
+    whole = (1, data.size)
+    SCALE(data.reshape(whole), factor, mean, out.reshape(whole), *ends(data.dtype))
 
 
 def saturation(p, data, out, *, rng):
-    factor, grey = lent(p, data, rng, max(data.size // data.shape[-1], 1))
+    pixels = data.size // data.shape[-1]
+    factor, grey = lent(p, data, rng, max(pixels, 1))
     fill_greys(data, grey)
-    SCALE(data, factor, grey, out, data.size, data.shape[-1], *ends(data.dtype))
+    rows = (pixels, data.shape[-1])
+    SCALE(data.reshape(rows), factor, grey, out.reshape(rows), *ends(data.dtype))
 
 
 def gradient(make, p, heads, inputs, outputs):

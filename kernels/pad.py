@@ -30,19 +30,15 @@
     [[[[8.0, 0.0]]]]
 """
 
-from math import prod
 from typing import Literal, NamedTuple
 
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar, told
+from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar, steps, told
 
 
 class Params(NamedTuple):
     mode: Literal["constant", "edge", "reflect"]
     pad_width: Shape
     constant_value: float = 0.0
-
-
-MODES = {"constant": 0, "edge": 1, "reflect": 2}
 
 
 def infer(p, ins, outs):
@@ -70,136 +66,92 @@ def infer(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
+# data is (planes, depth, height, width), out (planes, out_d, out_h, out_w); an image without depth has depth 1.
 
 
-class Geometry(NamedTuple):
-    """An image without depth has depth 1."""
+class Frame(NamedTuple):
+    """How many indices go before each axis, and whether data is mirrored at its edges or they are repeated."""
 
-    mode: int
-    planes: int
-    depth: int
-    height: int
-    width: int
-    out_d: int
-    out_h: int
-    out_w: int
     front: int
     top: int
     left: int
+    mirrors: int
+
+
+def enclose(data, out, value, g: Frame):
+    """out[q, a, b, c] = data[q, a - front, b - top, c - left], or ``value`` outside data."""
+    _, depth, height, width = data.shape
+    for q, a, b, c in items(out.shape):
+        z, y, x = a - g.front, b - g.top, c - g.left
+        is_in = 0 <= z < depth and 0 <= y < height and 0 <= x < width
+        out[q, a, b, c] = data[q, z, y, x] if is_in else value
+
+
+def enclose_back(head, d_data, g: Frame):
+    """d_data[q, z, y, x] = head[q, z + front, y + top, x + left], or 0 outside head."""
+    _, depth, height, width = head.shape
+    for q, z, y, x in items(d_data.shape):
+        a, b, c = z + g.front, y + g.top, x + g.left
+        is_in = 0 <= a < depth and 0 <= b < height and 0 <= c < width
+        d_data[q, z, y, x] = 0 + head[q, a, b, c] if is_in else 0
 
 
 @scalar
-def source_of(at, before, side, mode):
-    """The index of data that is copied to place ``at`` of a padded axis, or -1 for the constant."""
+def source_of(at, before, side, mirrors):
+    """The index of data that is copied to place ``at`` of a padded axis."""
     index = at - before
-    if mode == 0:
-        return index if 0 <= index < side else -1
-    if mode == 1:
+    if not mirrors:
         return min(max(index, 0), side - 1)
     index = abs(index)
     return index if index < side else 2 * side - 2 - index
 
 
-@scalar
-def within(place, side):
-    """The number nearest to ``place`` from 0 to ``side``: where the copied part of an axis begins or ends."""
-    return min(max(place, 0), side)
+def extend(data, out, g: Frame):
+    _, depth, height, width = data.shape
+    for q, a, b, c in items(out.shape):
+        z = source_of(a, g.front, depth, g.mirrors)
+        y, x = source_of(b, g.top, height, g.mirrors), source_of(c, g.left, width, g.mirrors)
+        out[q, a, b, c] = data[q, z, y, x]
 
 
-def pad(data, out, value, g: Geometry):
-    """data is (planes, depth, height, width), out (planes, out_d, out_h, out_w)."""
-    if g.mode == 0:
-        upper, lower = within(g.top, g.out_h), within(g.top + g.height, g.out_h)
-        first, past = within(g.left, g.out_w), within(g.left + g.width, g.out_w)
-        for slab in items(g.planes * g.out_d):
-            plane = slab // g.out_d
-            z = slab - plane * g.out_d - g.front
-            start = slab * g.out_h * g.out_w
-            for i in range(start, start + g.out_h * g.out_w):
-                out[i] = value
-            if z >= 0 and z < g.depth:
-                for b in range(upper, lower):
-                    read, write = ((plane * g.depth + z) * g.height + b - g.top) * g.width - g.left, start + b * g.out_w
-                    for c in range(first, past):
-                        out[write + c] = data[read + c]
-    else:
-        for row in items(g.planes * g.out_d * g.out_h):
-            slab = row // g.out_h
-            plane = slab // g.out_d
-            z = source_of(slab - plane * g.out_d, g.front, g.depth, g.mode)
-            y = source_of(row - slab * g.out_h, g.top, g.height, g.mode)
-            for c in range(g.out_w):
-                x = source_of(c, g.left, g.width, g.mode)
-                out[row * g.out_w + c] = data[((plane * g.depth + z) * g.height + y) * g.width + x]
+def extend_back(head, d_data, g: Frame):
+    planes, depth, height, width = d_data.shape
+    for q in items(planes):
+        for z, y, x in steps(d_data.shape[1:]):
+            d_data[q, z, y, x] = 0
+        for a, b, c in steps(head.shape[1:]):
+            z = source_of(a, g.front, depth, g.mirrors)
+            y, x = source_of(b, g.top, height, g.mirrors), source_of(c, g.left, width, g.mirrors)
+            d_data[q, z, y, x] += head[q, a, b, c]
 
 
-def pad_cuda(data, out, value, g: Geometry):
-    """The same with one element per item."""
-    for t in items(g.planes * g.out_d * g.out_h * g.out_w):
-        row = t // g.out_w
-        slab = row // g.out_h
-        plane = slab // g.out_d
-        z = source_of(slab - plane * g.out_d, g.front, g.depth, g.mode)
-        y = source_of(row - slab * g.out_h, g.top, g.height, g.mode)
-        x = source_of(t - row * g.out_w, g.left, g.width, g.mode)
-        if z < 0 or y < 0 or x < 0:
-            out[t] = value
-        else:
-            out[t] = data[((plane * g.depth + z) * g.height + y) * g.width + x]
-
-
-def unpad(head, d_data, g: Geometry):
-    if g.mode == 0:
-        first, past = within(-g.left, g.width), within(g.out_w - g.left, g.width)
-        for slab in items(g.planes * g.depth):
-            plane = slab // g.depth
-            a = slab - plane * g.depth + g.front
-            for y in range(g.height):
-                b, write = y + g.top, (slab * g.height + y) * g.width
-                read = ((plane * g.out_d + a) * g.out_h + b) * g.out_w + g.left
-                is_kept = a >= 0 and a < g.out_d and b >= 0 and b < g.out_h
-                for x in range(first if is_kept else g.width):
-                    d_data[write + x] = 0
-                if is_kept:
-                    for x in range(first, past):
-                        d_data[write + x] = 0 + head[read + x]
-                    for x in range(past, g.width):
-                        d_data[write + x] = 0
-    else:
-        for plane in items(g.planes):
-            start = plane * g.depth * g.height * g.width
-            for i in range(g.depth * g.height * g.width):
-                d_data[start + i] = 0
-            read = plane * g.out_d * g.out_h * g.out_w
-            for a in range(g.out_d):
-                z = source_of(a, g.front, g.depth, g.mode)
-                for b in range(g.out_h):
-                    y = source_of(b, g.top, g.height, g.mode)
-                    for c in range(g.out_w):
-                        x = source_of(c, g.left, g.width, g.mode)
-                        d_data[start + (z * g.height + y) * g.width + x] += head[read]
-                        read += 1
-
-
-PAD, UNPAD = Loop(pad, cuda_function=pad_cuda), Loop(unpad)
+ENCLOSE, ENCLOSE_BACK = Loop(enclose), Loop(enclose_back)
+EXTEND, EXTEND_BACK = Loop(extend), Loop(extend_back)
 
 
 # --- the operator -------------------------------------------------------------------------------
 
 
-def geometry(p, shape, out_shape):
-    flat = (1,) * (5 - len(shape))
-    before = (*(0 for _ in flat), *p.pad_width[4::2])
-    return Geometry(MODES[p.mode], prod(shape[:2]), *flat, *shape[2:], *flat, *out_shape[2:], *before)
+def volumes(images):
+    """A batch of images, with depth or without, as (planes, depth, height, width)."""
+    batch, channels, *sides = images.shape
+    return images.reshape((batch * channels, *(1,) * (3 - len(sides)), *sides))
+
+
+def frame(p):
+    return Frame(*(0, 0, *p.pad_width[4::2])[-3:], int(p.mode == "reflect"))
 
 
 def forward(p, data, out):
-    PAD(data, out, p.constant_value, geometry(p, data.shape, out.shape))
+    if p.mode == "constant":
+        ENCLOSE(volumes(data), volumes(out), p.constant_value, frame(p))
+    else:
+        EXTEND(volumes(data), volumes(out), frame(p))
 
 
 def backward(p, head, d_data):
     if d_data is not None:
-        UNPAD(head, d_data, geometry(p, d_data.shape, head.shape))
+        (ENCLOSE_BACK if p.mode == "constant" else EXTEND_BACK)(volumes(head), volumes(d_data), frame(p))
 
 
 def cases(draw):

@@ -129,21 +129,18 @@ def types_of(first):
 # --- loops ----------------------------------------------------------------------------------------
 
 
-def products(data, weight, out, n, k, m):
-    """out (n, m) = data (n, k) . weight (m, k), one element per item."""
-    for item in items(n * m):
-        left, right = item // m * k, item % m * k
+def products(data, weight, out):
+    """out[i, j] = sum over t of data[i, t] . weight[j, t]."""
+    for i, j in items(out.shape):
         total = np.int64(0)
-        for t in range(k):
-            total += np.int64(data[left + t]) * np.int64(weight[right + t])
-        out[item] = as_int32(total)
+        for t in range(weight.shape[1]):
+            total += np.int64(data[i, t]) * np.int64(weight[j, t])
+        out[i, j] = as_int32(total)
 
 
 class Added(NamedTuple):
-    """What the loop that adds a bias reads, beside arrays: rows and columns, and the steps of data and of an int8."""
+    """What the loop that adds a bias reads, beside arrays: the steps of data and of an int8."""
 
-    n: int
-    m: int
     steps_a: np.float32
     steps: np.float32
 
@@ -151,19 +148,17 @@ class Added(NamedTuple):
 def add_bias(bias, low_a, high_a, low_w, high_w, low_b, high_b, out, g: Added):
     by = (g.steps_a / reach(low_a[0], high_a[0])) * (g.steps / reach(low_w[0], high_w[0]))
     scale = by * reach(low_b[0], high_b[0]) / g.steps
-    for j in items(g.m):
+    rows, columns = out.shape
+    for j in items(columns):
         value = np.float32(bias[j]) * scale
         part = np.int64(value) if abs(value) < 2147483648.0 else np.int64(-2147483648)
-        for i in range(g.n):
-            out[i * g.m + j] = as_int32(np.int64(out[i * g.m + j]) + part)
+        for i in range(rows):
+            out[i, j] = as_int32(np.int64(out[i, j]) + part)
 
 
 class Norm(NamedTuple):
     """What the loop of a batch normalization reads, beside arrays."""
 
-    batch: int
-    channels: int
-    inner: int
     unsigned: int
     narrow: np.float32
     """What uint8 data is multiplied by."""
@@ -174,18 +169,17 @@ class Norm(NamedTuple):
 
 
 def normalize(data, gamma, beta, mean, var, low, high, out, g: Norm):
-    """One channel of one image per item."""
-    for plane in items(g.batch * g.channels):
-        c = plane % g.channels
+    """data is (batch, channels, pixels)."""
+    for n, c in items(data.shape[:2]):
         inverse = np.float32(1 / sqrt(np.float64(var[c]) + np.float64(g.eps)))
         again = np.float32(sqrt(np.float32(1) + g.eps))
         weight = gamma[c] * inverse * reach(low[0], high[0]) / g.extent / again
         bias = (beta[c] - mean[c] * gamma[c] * inverse) * g.steps / g.extent
-        for i in range(plane * g.inner, (plane + 1) * g.inner):
-            x = np.float32(data[i])
+        for i in range(data.shape[2]):
+            x = np.float32(data[n, c, i])
             if g.unsigned:
                 x = np.float32(to_int8(x * g.narrow))
-            out[i] = to_int8(x * weight + bias)
+            out[n, c, i] = to_int8(x * weight + bias)
 
 
 PRODUCTS, ADD_BIAS, NORMALIZE = Loop(products), Loop(add_bias), Loop(normalize)
@@ -197,9 +191,10 @@ PRODUCTS, ADD_BIAS, NORMALIZE = Loop(products), Loop(add_bias), Loop(normalize)
 def forward_full(p, data, weight, bias, *rest):
     *ends, out, low, high = rest
     n, k = fully_connected.rows_and_columns(p, data.shape)
-    PRODUCTS(data, weight, out, n, k, p.num_hidden)
+    rows = out.reshape((n, p.num_hidden))
+    PRODUCTS(data.reshape((n, k)), weight, rows)
     if bias is not None:
-        ADD_BIAS(bias, *ends, out, Added(n, p.num_hidden, STEPS[data.dtype], STEPS[BYTE]))
+        ADD_BIAS(bias, *ends, rows, Added(STEPS[data.dtype], STEPS[BYTE]))
     steps = WHOLE_STEPS[BYTE], WHOLE_STEPS[data.dtype]
     REACH_OF_PRODUCTS(*ends[:4], low, high, *steps, SUMS)
 
@@ -218,10 +213,10 @@ def forward_norm(p, data, gamma, beta, mean, var, low_a, high_a, out, low, high)
     with np.errstate(over="ignore"):
         eps = np.float32(p.eps)
     numbers = Norm(
-        data.shape[0], data.shape[1], prod(data.shape[2:]), int(data.dtype == UNSIGNED), STEPS[BYTE] / STEPS[UNSIGNED],
-        STEPS[BYTE], max(abs(found[0]), abs(found[1])), eps,
+        int(data.dtype == UNSIGNED), STEPS[BYTE] / STEPS[UNSIGNED], STEPS[BYTE], max(abs(found[0]), abs(found[1])), eps,
     )
-    NORMALIZE(data, gamma, beta, mean, var, low_a, high_a, out, numbers)
+    planes = (*data.shape[:2], prod(data.shape[2:]))
+    NORMALIZE(data.reshape(planes), gamma, beta, mean, var, low_a, high_a, out.reshape(planes), numbers)
 
 
 RANGES = {

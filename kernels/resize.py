@@ -71,6 +71,7 @@ from .foundation import (
     require_some,
     same_type,
     scalar,
+    steps,
     told,
 )
 from .foundation.loops import truncated, zero
@@ -164,41 +165,47 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, height, width), out (planes, out_h, out_w).
+# data is (planes, height, width), out (planes, high, wide).
 
 
-class Geometry(NamedTuple):
-    planes: int
-    height: int
-    width: int
-    out_h: int
-    out_w: int
+@scalar
+def first_of(i, side, n):
+    """The first pixel of region ``i`` of ``n`` along a side. With (y, n, side), the first region that holds pixel y."""
+    return i * side // n
 
 
-def mean_regions(data, out, g: Geometry):
-    for row in items(g.planes * g.out_h):
-        i, plane = row % g.out_h, row // g.out_h
-        top, bottom = i * g.height // g.out_h, ((i + 1) * g.height + g.out_h - 1) // g.out_h
-        for j in range(g.out_w):
-            left, right = j * g.width // g.out_w, ((j + 1) * g.width + g.out_w - 1) // g.out_w
+@scalar
+def end_of(i, side, n):
+    """The pixel behind region ``i`` of ``n``. With (y, n, side), the region behind the last that holds pixel y."""
+    return ((i + 1) * side + n - 1) // n
+
+
+def mean_regions(data, out):
+    _, height, width = data.shape
+    _, high, wide = out.shape
+    for q, i in items(out.shape[:2]):
+        top, bottom = first_of(i, height, high), end_of(i, height, high)
+        for j in range(wide):
+            left, right = first_of(j, width, wide), end_of(j, width, wide)
             total = np.float64(0)
-            for line in range(plane * g.height + top, plane * g.height + bottom):
-                for at in range(line * g.width + left, line * g.width + right):
-                    total += data[at]
-            out[row * g.out_w + j] = total / ((bottom - top) * (right - left))
+            for y in range(top, bottom):
+                for x in range(left, right):
+                    total += data[q, y, x]
+            out[q, i, j] = total / ((bottom - top) * (right - left))
 
 
-def share_regions(head, d_data, g: Geometry):
-    """One item is one pixel, which sums over the regions that hold it."""
-    for item in items(g.planes * g.height * g.width):
-        x, y, plane = item % g.width, item // g.width % g.height, item // (g.width * g.height)
+def share_regions(head, d_data):
+    """d_data[q, y, x] = sum of head[q, i, j] / pixels of (i, j), over the regions (i, j) that hold pixel (y, x)."""
+    _, high, wide = head.shape
+    _, height, width = d_data.shape
+    for q, y, x in items(d_data.shape):
         total = np.float64(0)
-        for i in range(y * g.out_h // g.height, ((y + 1) * g.out_h + g.height - 1) // g.height):
-            down = ((i + 1) * g.height + g.out_h - 1) // g.out_h - i * g.height // g.out_h
-            for j in range(x * g.out_w // g.width, ((x + 1) * g.out_w + g.width - 1) // g.width):
-                across = ((j + 1) * g.width + g.out_w - 1) // g.out_w - j * g.width // g.out_w
-                total += head[(plane * g.out_h + i) * g.out_w + j] / np.float64(down * across)
-        d_data[item] = total
+        for i in range(first_of(y, high, height), end_of(y, high, height)):
+            down = end_of(i, height, high) - first_of(i, height, high)
+            for j in range(first_of(x, wide, width), end_of(x, wide, width)):
+                across = end_of(j, width, wide) - first_of(j, width, wide)
+                total += head[q, i, j] / np.float64(down * across)
+        d_data[q, y, x] = total
 
 
 @scalar
@@ -211,41 +218,41 @@ def place_of(i, side, n, aligned):
     return max(np.float64(i + 0.5) * side / n - 0.5, np.float64(0))
 
 
-def stretch(data, out, align_corners, g: Geometry):
-    for row in items(g.planes * g.out_h):
-        y = place_of(row % g.out_h, g.height, g.out_h, align_corners)
-        top = min(np.int64(y), g.height - 1)
-        lower = y - top
-        upper_line = (row // g.out_h * g.height + top) * g.width
-        lower_line = upper_line + (g.width if top < g.height - 1 else 0)
-        for j in range(g.out_w):
-            x = place_of(j, g.width, g.out_w, align_corners)
-            left = min(np.int64(x), g.width - 1)
-            right, step = x - left, 1 if left < g.width - 1 else 0
-            above = data[upper_line + left] * (1 - right) + data[upper_line + left + step] * right
-            below = data[lower_line + left] * (1 - right) + data[lower_line + left + step] * right
-            out[row * g.out_w + j] = above * (1 - lower) + below * lower
+def stretch(data, out, align_corners):
+    _, height, width = data.shape
+    _, high, wide = out.shape
+    for q, i in items(out.shape[:2]):
+        y = place_of(i, height, high, align_corners)
+        top = min(np.int64(y), height - 1)
+        bottom, lower = min(top + 1, height - 1), y - top
+        for j in range(wide):
+            x = place_of(j, width, wide, align_corners)
+            left = min(np.int64(x), width - 1)
+            after, right = min(left + 1, width - 1), x - left
+            above = data[q, top, left] * (1 - right) + data[q, top, after] * right
+            below = data[q, bottom, left] * (1 - right) + data[q, bottom, after] * right
+            out[q, i, j] = above * (1 - lower) + below * lower
 
 
-def stretch_back(head, d_data, align_corners, g: Geometry):
-    for plane in items(g.planes):
-        for at in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
-            d_data[at] = 0
-        for row in range(plane * g.out_h, (plane + 1) * g.out_h):
-            y = place_of(row % g.out_h, g.height, g.out_h, align_corners)
-            top = min(np.int64(y), g.height - 1)
-            lower = y - top
-            upper_line = (plane * g.height + top) * g.width
-            lower_line = upper_line + (g.width if top < g.height - 1 else 0)
-            for j in range(g.out_w):
-                x = place_of(j, g.width, g.out_w, align_corners)
-                left = min(np.int64(x), g.width - 1)
-                right, step = x - left, 1 if left < g.width - 1 else 0
-                value = head[row * g.out_w + j]
-                d_data[upper_line + left] += value * (1 - lower) * (1 - right)
-                d_data[upper_line + left + step] += value * (1 - lower) * right
-                d_data[lower_line + left] += value * lower * (1 - right)
-                d_data[lower_line + left + step] += value * lower * right
+def stretch_back(head, d_data, align_corners):
+    planes, high, wide = head.shape
+    _, height, width = d_data.shape
+    for q in items(planes):
+        for y, x in steps(d_data.shape[1:]):
+            d_data[q, y, x] = 0
+        for i in range(high):
+            y = place_of(i, height, high, align_corners)
+            top = min(np.int64(y), height - 1)
+            bottom, lower = min(top + 1, height - 1), y - top
+            for j in range(wide):
+                x = place_of(j, width, wide, align_corners)
+                left = min(np.int64(x), width - 1)
+                after, right = min(left + 1, width - 1), x - left
+                value = head[q, i, j]
+                d_data[q, top, left] += value * (1 - lower) * (1 - right)
+                d_data[q, top, after] += value * (1 - lower) * right
+                d_data[q, bottom, left] += value * lower * (1 - right)
+                d_data[q, bottom, after] += value * lower * right
 
 
 MEAN_REGIONS, SHARE_REGIONS = Loop(mean_regions), Loop(share_regions)
@@ -255,27 +262,29 @@ STRETCH, STRETCH_BACK = Loop(stretch), Loop(stretch_back)
 # --- the operators ------------------------------------------------------------------------------
 
 
-def geometry(data, out):
-    return Geometry(data[0] * data[1], *data[2:], *out[2:])
+def planes(images):
+    """A batch of images as (planes, height, width)."""
+    batch, channels, height, width = images.shape
+    return images.reshape((batch * channels, height, width))
 
 
 def forward_pooling(p, data, out):
-    MEAN_REGIONS(data, out, geometry(data.shape, out.shape))
+    MEAN_REGIONS(planes(data), planes(out))
 
 
 def backward_pooling(p, head, d_data):
     if d_data is not None:
-        SHARE_REGIONS(head, d_data, geometry(d_data.shape, head.shape))
+        SHARE_REGIONS(planes(head), planes(d_data))
 
 
 def forward(p, data, like, out):
-    STRETCH(data, out, p.align_corners, geometry(data.shape, out.shape))
+    STRETCH(planes(data), planes(out), p.align_corners)
 
 
 def backward(p, head, d_data, d_like):
     zero(d_like)
     if d_data is not None:
-        STRETCH_BACK(head, d_data, p.align_corners, geometry(d_data.shape, head.shape))
+        STRETCH_BACK(planes(head), planes(d_data), p.align_corners)
 
 
 def cases_pooling(draw):

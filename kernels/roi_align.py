@@ -57,18 +57,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, scalar
+from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, scalar, steps
 from .foundation.loops import zero
 from .shared.boxes import floating
 from .shared.regions import (
     Fraction,
     Points,
-    between,
+    add_bilinear,
+    bilinear,
     checked_regions,
     end_point,
     first_point,
     image_of,
-    spread,
 )
 
 CLAUSE = "_contrib_ROIAlign/shape"
@@ -102,21 +102,19 @@ def infer(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
+# data is (batch, channels, height, width), out (regions, outputs, pooled_h, pooled_w).
 
 
 class Geometry(NamedTuple):
-    regions: int
-    channels: int
-    outputs: int
-    """Channels of the output."""
-    batch_size: int
-    height: int
-    width: int
-    pooled_h: int
-    pooled_w: int
     sample_ratio: int
     position_sensitive: int
     aligned: int
+
+
+@scalar
+def start_of(low, scale, aligned):
+    """Where a region begins, along one side."""
+    return np.float64(low * scale) - (0.5 if aligned else 0.0)
 
 
 @scalar
@@ -136,60 +134,62 @@ def points_of(side, ratio):
 
 @scalar
 def reach(start, length, count, side):
-    """Return the range, of ``count`` points, that may lie in the map or within a pixel of it."""
+    """Return the range, of ``count`` points, that may lie in the map or within a pixel of it; the others add 0."""
     step = length / max(count, 1)
     return first_point(-1.0, start, step, count), end_point(side, start, step, count)
 
 
+@scalar
+def channel_of(c, i, j, high, wide, position_sensitive):
+    """The channel of data that bin (i, j) of output ``c`` reads."""
+    return (c * high + i) * wide + j if position_sensitive else c
+
+
 def align(data, rois, out, scale, g: Geometry):
-    for i in items(g.regions * g.outputs):
-        one, channel = i // g.outputs, i % g.outputs
-        image = image_of(rois[one * 5], g.batch_size)
-        shift = 0.5 if g.aligned else 0.0
-        x, y = np.float64(rois[one * 5 + 1] * scale) - shift, np.float64(rois[one * 5 + 2] * scale) - shift
-        width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, g.pooled_w, g.aligned)
-        height = side_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, g.pooled_h, g.aligned)
-        rows = points_of(height, g.sample_ratio) if image >= 0 else 0
-        columns = points_of(width, g.sample_ratio)
-        for place in range(g.pooled_h * g.pooled_w):
-            source = channel * g.pooled_h * g.pooled_w + place if g.position_sensitive else channel
-            plane = (image * g.channels + source) * g.height * g.width
+    """out[r, c, i, j] = mean of data[image, channel] at the points (v, u) of bin (i, j) of region r."""
+    batch, _, height, width = data.shape
+    high, wide = out.shape[2:]
+    for r, c in items(out.shape[:2]):
+        image = image_of(rois[r, 0], batch)
+        x, y = start_of(rois[r, 1], scale, g.aligned), start_of(rois[r, 2], scale, g.aligned)
+        across = side_of(rois[r, 1], rois[r, 3], scale, wide, g.aligned)
+        down = side_of(rois[r, 2], rois[r, 4], scale, high, g.aligned)
+        rows = points_of(down, g.sample_ratio) if image >= 0 else 0
+        columns = points_of(across, g.sample_ratio)
+        for i, j in steps(out.shape[2:]):
+            channel = channel_of(c, i, j, high, wide, g.position_sensitive)
+            first_row, end_row = reach(y + i * down, down, rows, height)
+            first_column, end_column = reach(x + j * across, across, columns, width)
             total = np.float64(0)
-            # points beyond the map add 0
-            first_row, end_row = reach(y + place // g.pooled_w * height, height, rows, g.height)
-            first_column, end_column = reach(x + place % g.pooled_w * width, width, columns, g.width)
-            for r in range(first_row, end_row):
-                v = y + (place // g.pooled_w + (r + 0.5) / rows) * height
-                for c in range(first_column, end_column):
-                    u = x + (place % g.pooled_w + (c + 0.5) / columns) * width
-                    total += between(data, plane, g.height, g.width, v, u)
-            out[i * g.pooled_h * g.pooled_w + place] = total / max(rows * columns, 1)
+            for k in range(first_row, end_row):
+                v = y + (i + (k + 0.5) / rows) * down
+                for m in range(first_column, end_column):
+                    u = x + (j + (m + 0.5) / columns) * across
+                    total += bilinear(data, image, channel, v, u)
+            out[r, c, i, j] = total / max(rows * columns, 1)
 
 
 def align_back(head, rois, d_data, scale, g: Geometry):
-    """One item is one channel of one image; it sums over all regions."""
-    for i in items(g.batch_size * g.channels):
-        channel, bins = i % g.channels, g.pooled_h * g.pooled_w
-        for q in range(i * g.height * g.width, (i + 1) * g.height * g.width):
-            d_data[q] = 0
-        for one in range(g.regions):
-            if image_of(rois[one * 5], g.batch_size) == i // g.channels:
-                shift = 0.5 if g.aligned else 0.0
-                x, y = np.float64(rois[one * 5 + 1] * scale) - shift, np.float64(rois[one * 5 + 2] * scale) - shift
-                width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, g.pooled_w, g.aligned)
-                height = side_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, g.pooled_h, g.aligned)
-                rows, columns = points_of(height, g.sample_ratio), points_of(width, g.sample_ratio)
-                first, end = (channel % bins, channel % bins + 1) if g.position_sensitive else (0, bins)
-                target = channel // bins if g.position_sensitive else channel
-                for place in range(first, end):
-                    amount = head[(one * g.outputs + target) * bins + place] / max(rows * columns, 1)
-                    first_row, end_row = reach(y + place // g.pooled_w * height, height, rows, g.height)
-                    first_column, end_column = reach(x + place % g.pooled_w * width, width, columns, g.width)
-                    for r in range(first_row, end_row):
-                        v = y + (place // g.pooled_w + (r + 0.5) / rows) * height
-                        for c in range(first_column, end_column):
-                            u = x + (place % g.pooled_w + (c + 0.5) / columns) * width
-                            spread(d_data, i * g.height * g.width, g.height, g.width, v, u, amount)
+    """Add to d_data, which holds zeros. One item sums over all regions, in the channels of one output of one image."""
+    regions, outputs, high, wide = head.shape
+    batch, _, height, width = d_data.shape
+    for n, c in items((batch, outputs)):
+        for r in range(regions):
+            if image_of(rois[r, 0], batch) == n:
+                x, y = start_of(rois[r, 1], scale, g.aligned), start_of(rois[r, 2], scale, g.aligned)
+                across = side_of(rois[r, 1], rois[r, 3], scale, wide, g.aligned)
+                down = side_of(rois[r, 2], rois[r, 4], scale, high, g.aligned)
+                rows, columns = points_of(down, g.sample_ratio), points_of(across, g.sample_ratio)
+                for i, j in steps(head.shape[2:]):
+                    channel = channel_of(c, i, j, high, wide, g.position_sensitive)
+                    amount = head[r, c, i, j] / max(rows * columns, 1)
+                    first_row, end_row = reach(y + i * down, down, rows, height)
+                    first_column, end_column = reach(x + j * across, across, columns, width)
+                    for k in range(first_row, end_row):
+                        v = y + (i + (k + 0.5) / rows) * down
+                        for m in range(first_column, end_column):
+                            u = x + (j + (m + 0.5) / columns) * across
+                            add_bilinear(d_data, n, channel, v, u, amount)
 
 
 ALIGN, ALIGN_BACK = Loop(align), Loop(align_back)
@@ -198,20 +198,19 @@ ALIGN, ALIGN_BACK = Loop(align), Loop(align_back)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def geometry(p, data, out):
-    batch, channels, height, width = data.shape
-    flags = max(p.sample_ratio, 0), int(p.position_sensitive), int(p.aligned)
-    return Geometry(out.shape[0], channels, out.shape[1], batch, height, width, *p.pooled_size, *flags)
+def geometry(p):
+    return Geometry(max(p.sample_ratio, 0), int(p.position_sensitive), int(p.aligned))
 
 
 def forward(p, data, rois, out):
-    ALIGN(data, rois, out, p.spatial_scale, geometry(p, data, out))
+    ALIGN(data, rois, out, p.spatial_scale, geometry(p))
 
 
 def backward(p, head, rois, d_data, d_rois):
-    if d_data is not None:
-        ALIGN_BACK(head, rois, d_data, p.spatial_scale, geometry(p, d_data, head))
     zero(d_rois)
+    if d_data is not None:
+        zero(d_data)
+        ALIGN_BACK(head, rois, d_data, p.spatial_scale, geometry(p))
 
 
 def cases(draw):

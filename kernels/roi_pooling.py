@@ -54,6 +54,7 @@ from .foundation import (
     require,
     same_type,
     scalar,
+    steps,
 )
 from .foundation.loops import zero
 
@@ -87,16 +88,6 @@ def infer_type(p, ins, outs):
 # data is (batch, channels, height, width), out (regions, channels, pooled_h, pooled_w).
 
 
-class Geometry(NamedTuple):
-    regions: int
-    batch_size: int
-    channels: int
-    height: int
-    width: int
-    pooled_h: int
-    pooled_w: int
-
-
 @scalar
 def rounded(value):
     """Round halves away from zero; NaN and values beyond 1e9 become a number that no pixel has."""
@@ -106,61 +97,57 @@ def rounded(value):
 
 
 @scalar
-def first_of(start, side, k, n, limit):
-    return min(max(start + k * side // n, 0), limit)
+def image_of(value, batch):
+    """The image of a region; -1 where the batch has none of this number."""
+    return np.int64(value) if value >= 0 and value < batch else np.int64(-1)
 
 
 @scalar
-def end_of(start, side, k, n, limit):
-    return min(max(start + ((k + 1) * side + n - 1) // n, 0), limit)
+def part_of(low, high, scale, k, n, side):
+    """The first pixel, and the one behind the last, of part ``k`` of ``n`` of a region from ``low`` to ``high``."""
+    start = rounded(np.float64(low) * scale)
+    length = max(rounded(np.float64(high) * scale) - start + 1, 1)
+    first, end = start + k * length // n, start + ((k + 1) * length + n - 1) // n
+    return min(max(first, 0), side), min(max(end, 0), side)
 
 
 @scalar
-def find_largest(data, rois, region, c, i, j, scale, least, g):
-    """Return the index of the largest number of a part: -1 for an empty part, -2 where it holds only NaN."""
-    image = rois[5 * region]
-    if not (image >= 0 and image < g.batch_size):
-        return -1
-    left = rounded(np.float64(rois[5 * region + 1]) * scale)
-    top = rounded(np.float64(rois[5 * region + 2]) * scale)
-    across = max(rounded(np.float64(rois[5 * region + 3]) * scale) - left + 1, 1)
-    down = max(rounded(np.float64(rois[5 * region + 4]) * scale) - top + 1, 1)
-    y, bottom = first_of(top, down, i, g.pooled_h, g.height), end_of(top, down, i, g.pooled_h, g.height)
-    x, right = first_of(left, across, j, g.pooled_w, g.width), end_of(left, across, j, g.pooled_w, g.width)
-    if y >= bottom or x >= right:
-        return -1
-    best, found = least, -2
-    plane = np.int64(image) * g.channels + c
-    for row in range(y, bottom):
-        line = (plane * g.height + row) * g.width
-        for at in range(line + x, line + right):
-            if data[at] > best:
-                best, found = data[at], at
-    return found
+def largest(data, n, c, top, bottom, left, right, least):
+    """The largest number of a part of data[n, c], its row and its column; ``least``, -1, -1 where it holds only NaN."""
+    best, row, column = least, -1, -1
+    for y in range(top, bottom):
+        for x in range(left, right):
+            if data[n, c, y, x] > best:
+                best, row, column = data[n, c, y, x], y, x
+    return best, row, column
 
 
-def pool(data, rois, out, scale, least, g: Geometry):
-    for item in items(g.regions * g.channels * g.pooled_h * g.pooled_w):
-        j, i = item % g.pooled_w, item // g.pooled_w % g.pooled_h
-        c = item // (g.pooled_w * g.pooled_h) % g.channels
-        region = item // (g.pooled_w * g.pooled_h * g.channels)
-        at = find_largest(data, rois, region, c, i, j, scale, least, g)
-        out[item] = data[at] if at >= 0 else least if at == -2 else 0
+def pool(data, rois, out, scale, least):
+    batch, _, height, width = data.shape
+    high, wide = out.shape[2:]
+    for r, c, i, j in items(out.shape):
+        n = image_of(rois[r, 0], batch)
+        top, bottom = part_of(rois[r, 2], rois[r, 4], scale, i, high, height)
+        left, right = part_of(rois[r, 1], rois[r, 3], scale, j, wide, width)
+        if n < 0 or top >= bottom or left >= right:
+            out[r, c, i, j] = 0
+        else:
+            out[r, c, i, j] = largest(data, n, c, top, bottom, left, right, least)[0]
 
 
-def pool_back(head, data, rois, d_data, scale, least, g: Geometry):
-    for plane in items(g.batch_size * g.channels):
-        c = plane % g.channels
-        for at in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
-            d_data[at] = 0
-        for region in range(g.regions):
-            image = rois[5 * region]
-            if image >= plane // g.channels and image < plane // g.channels + 1:
-                for k in range(g.pooled_h * g.pooled_w):
-                    i, j = k // g.pooled_w, k % g.pooled_w
-                    at = find_largest(data, rois, region, c, i, j, scale, least, g)
-                    if at >= 0:
-                        d_data[at] += head[(region * g.channels + c) * g.pooled_h * g.pooled_w + k]
+def pool_back(head, data, rois, d_data, scale, least):
+    """Add to d_data, which holds zeros. One item sums over all regions, in one channel of one image."""
+    batch, _, height, width = data.shape
+    high, wide = head.shape[2:]
+    for n, c in items(data.shape[:2]):
+        for r in range(rois.shape[0]):
+            if image_of(rois[r, 0], batch) == n:
+                for i, j in steps(head.shape[2:]):
+                    top, bottom = part_of(rois[r, 2], rois[r, 4], scale, i, high, height)
+                    left, right = part_of(rois[r, 1], rois[r, 3], scale, j, wide, width)
+                    _, row, column = largest(data, n, c, top, bottom, left, right, least)
+                    if row >= 0:
+                        d_data[n, c, row, column] += head[r, c, i, j]
 
 
 POOL, POOL_BACK = Loop(pool), Loop(pool_back)
@@ -170,16 +157,14 @@ POOL, POOL_BACK = Loop(pool), Loop(pool_back)
 
 
 def forward(p, data, rois, out):
-    least = float(np.finfo(data.dtype).min)
-    POOL(data, rois, out, np.float64(p.spatial_scale), least, Geometry(out.shape[0], *data.shape, *p.pooled_size))
+    POOL(data, rois, out, np.float64(p.spatial_scale), float(np.finfo(data.dtype).min))
 
 
 def backward(p, head, data, rois, d_data, d_rois):
     zero(d_rois)
     if d_data is not None:
-        least = float(np.finfo(data.dtype).min)
-        g = Geometry(head.shape[0], *data.shape, *p.pooled_size)
-        POOL_BACK(head, data, rois, d_data, np.float64(p.spatial_scale), least, g)
+        zero(d_data)
+        POOL_BACK(head, data, rois, d_data, np.float64(p.spatial_scale), float(np.finfo(data.dtype).min))
 
 
 def cases(draw):

@@ -52,6 +52,7 @@ from .foundation import (
     register,
     require,
     same_type,
+    steps,
     told,
 )
 
@@ -134,31 +135,26 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (batch, channels, height, width); its channels lie in the output from ``start`` on, of ``all_channels``.
+# data is (batch, channels, height, width), and its channels lie in out from ``start`` on. Each of its pixels becomes
+# ``down`` rows and ``across`` columns there.
 
 
-def repeat(data, out, batch, channels, height, width, high, wide, start, all_channels, add):
-    for row in items(batch * channels * high):
-        plane, y = row // high, row % high // (high // height)
-        write = ((plane // channels * all_channels + start + plane % channels) * high + row % high) * wide
-        times = wide // width
+def repeat(data, out, start, down, across, add):
+    batch, channels, height, width = data.shape
+    for n, c, y, i in items((batch, channels, height, down)):
         for x in range(width):
-            value = data[(plane * height + y) * width + x]
-            for k in range(write + x * times, write + (x + 1) * times):
-                out[k] = out[k] + value if add else value
+            value = data[n, c, y, x]
+            for j in range(across):
+                before = out[n, start + c, y * down + i, x * across + j]
+                out[n, start + c, y * down + i, x * across + j] = before + value if add else value
 
 
-def repeat_back(head, d_data, batch, channels, height, width, high, wide, start, all_channels):
-    for row in items(batch * channels * height):
-        plane, y = row // height, row % height
-        first = (plane // channels * all_channels + start + plane % channels) * high
-        down, times = high // height, wide // width
-        for x in range(width):
-            total = np.float64(0)
-            for line in range(first + y * down, first + (y + 1) * down):
-                for k in range(line * wide + x * times, line * wide + (x + 1) * times):
-                    total += head[k]
-            d_data[row * width + x] = total
+def repeat_back(head, d_data, start, down, across):
+    for n, c, y, x in items(d_data.shape):
+        total = np.float64(0)
+        for i, j in steps((down, across)):
+            total += head[n, start + c, y * down + i, x * across + j]
+        d_data[n, c, y, x] = total
 
 
 REPEAT, REPEAT_BACK = Loop(repeat), Loop(repeat_back)
@@ -168,11 +164,11 @@ REPEAT, REPEAT_BACK = Loop(repeat), Loop(repeat_back)
 
 
 def places(p, shapes, out):
-    """For every input the numbers of its loop."""
+    """For every input: where its channels begin in the output, and how often a pixel is repeated down and across."""
     start = 0
-    for shape in shapes:
-        yield (*shape, *out[2:], start, out[1])
-        start += 0 if p.multi_input_mode == "sum" else shape[1]
+    for _, channels, height, width in shapes:
+        yield start, out[2] // max(height, 1), out[3] // max(width, 1)
+        start += 0 if p.multi_input_mode == "sum" else channels
 
 
 def forward(p, data, out):

@@ -39,45 +39,56 @@ def infer_type(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def choose(x, y, condition, out, width, n):
-    if width == 1:
-        for i in items(n):
-            from_x, from_y = x[i], y[i]
-            out[i] = from_x if condition[i] != 0 else from_y
-    else:
-        for i in items(n):
-            out[i] = x[i] if condition[i // width] != 0 else y[i]
+def choose(x, y, condition, out, n):
+    for i in items(n):
+        from_x, from_y = x[i], y[i]
+        out[i] = from_x if condition[i] != 0 else from_y
 
 
-def chosen(head, condition, d_x, width, n, wanted):
+def choose_rows(x, y, condition, out):
+    for r, k in items(out.shape):
+        out[r, k] = x[r, k] if condition[r] != 0 else y[r, k]
+
+
+def chosen(head, condition, d_x, n, wanted):
     """The head where condition is not 0 (``wanted`` 1) or is 0 (``wanted`` 0)."""
-    if width == 1:
-        for i in items(n):
-            value = head[i]
-            if (condition[i] != 0) == (wanted != 0):
-                d_x[i] = value
-            else:
-                d_x[i] = 0
-    else:
-        for i in items(n):
-            d_x[i] = head[i] if (condition[i // width] != 0) == (wanted != 0) else 0
+    for i in items(n):
+        value = head[i]
+        if (condition[i] != 0) == (wanted != 0):
+            d_x[i] = value
+        else:
+            d_x[i] = 0
 
 
-CHOOSE, CHOSEN = Loop(choose), Loop(chosen)
+def chosen_rows(head, condition, d_x, wanted):
+    for r, k in items(d_x.shape):
+        d_x[r, k] = head[r, k] if (condition[r] != 0) == (wanted != 0) else 0
+
+
+CHOOSE, CHOOSE_ROWS, CHOSEN, CHOSEN_ROWS = Loop(choose), Loop(choose_rows), Loop(chosen), Loop(chosen_rows)
 
 
 # --- the operator -------------------------------------------------------------------------------
 
 
 def forward(p, condition, x, y, out):
-    CHOOSE(x, y, condition, out, out.size // condition.size, out.size)
+    if condition.size == out.size:
+        CHOOSE(x, y, condition, out, out.size)
+        return
+    rows = (condition.size, out.size // condition.size)
+    CHOOSE_ROWS(x.reshape(rows), y.reshape(rows), condition, out.reshape(rows))
 
 
 def backward(p, head, condition, d_condition, d_x, d_y):
     zero(d_condition)
     for gradient, wanted in ((d_x, 1), (d_y, 0)):
-        if gradient is not None:
-            CHOSEN(head, condition, gradient, head.size // condition.size, head.size, wanted)
+        if gradient is None:
+            continue
+        if condition.size == head.size:
+            CHOSEN(head, condition, gradient, head.size, wanted)
+        else:
+            rows = (condition.size, head.size // condition.size)
+            CHOSEN_ROWS(head.reshape(rows), condition, gradient.reshape(rows), wanted)
 
 
 def cases(draw):

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..foundation import AtLeast, AtMost, agree, require, require_some, scalar
 from ..foundation.loops import clipped, truncated
+from ..foundation.texts import inlined
 
 Fraction = Annotated[float, AtLeast(0), AtMost(1)]
 MOST_POINTS = 2**10
@@ -81,6 +82,34 @@ def spread(target, plane, high, wide, y, x, amount):
         target[plane + top * wide + after] += amount * (1 - down) * right
         target[plane + bottom * wide + left] += amount * down * (1 - right)
         target[plane + bottom * wide + after] += amount * down * right
+
+
+@inlined
+@scalar
+def bilinear(data, n, c, y, x):
+    """Bilinear value at (y, x) of the map data[n, c]; 0 more than a pixel outside."""
+    high, wide = data.shape[2], data.shape[3]
+    if not (reached(y, high) and reached(x, wide)):
+        return 0.0
+    top, left, down, right = lower(y, high), lower(x, wide), share(y, high), share(x, wide)
+    bottom, after = min(top + 1, high - 1), min(left + 1, wide - 1)
+    upper = (1 - right) * data[n, c, top, left] + right * data[n, c, top, after]
+    under = (1 - right) * data[n, c, bottom, left] + right * data[n, c, bottom, after]
+    return (1 - down) * upper + down * under
+
+
+@inlined
+@scalar
+def add_bilinear(target, n, c, y, x, amount):
+    """Add ``amount`` to the four pixels that ``bilinear`` reads, in proportion to their weights."""
+    high, wide = target.shape[2], target.shape[3]
+    if reached(y, high) and reached(x, wide):
+        top, left, down, right = lower(y, high), lower(x, wide), share(y, high), share(x, wide)
+        bottom, after = min(top + 1, high - 1), min(left + 1, wide - 1)
+        target[n, c, top, left] += amount * (1 - down) * (1 - right)
+        target[n, c, top, after] += amount * (1 - down) * right
+        target[n, c, bottom, left] += amount * down * (1 - right)
+        target[n, c, bottom, after] += amount * down * right
 
 
 def checked_regions(clause, data, rois, numbers):

@@ -41,12 +41,13 @@ def nearest(old: int, new: int, scale: float) -> np.ndarray:
 
 def around(
     old: int, new: int, scale: float, weights: Callable[[np.ndarray], np.ndarray], count: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """For each of ``new`` pixels, the ``count`` of ``old`` around it and their weights, one after another."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As :func:`covered`, of the ``count`` of ``old`` pixels around each of ``new`` ones."""
     place = ((np.arange(new) + 0.5) * scale - 0.5).astype(np.float32)
     first = np.floor(place).astype(np.int64)
     taken = first[:, None] + np.arange(count) - (count // 2 - 1)
-    return taken.clip(0, old - 1).ravel(), weights(place - first.astype(np.float32)).ravel()
+    begins = np.arange(0, new * count + 1, count)
+    return begins, taken.clip(0, old - 1).ravel(), weights(place - first.astype(np.float32)).ravel()
 
 
 def cubic_weights(share: np.ndarray) -> np.ndarray:
