@@ -64,6 +64,7 @@ from typing import Annotated, Literal, NamedTuple
 from .convolution import ADD_BIAS, GATHER_BIAS
 from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, register, require, scratch, told
 from .shared.boxes import floating
+from .shared.convolution_geometry import planes
 from .shared.deformable_sampling import (
     GATHER_WEIGHT,
     MOVE_BACK,
@@ -199,7 +200,7 @@ def forward(p, data, offset, mask, weight, bias, out):
         SAMPLE(data, offset, offset if mask is None else mask, columns, image, g)
         MULTIPLY(weight, columns, out, image, *product)
     if bias is not None:
-        ADD_BIAS(bias, out, data.shape[0], p.num_filter, product[3])
+        ADD_BIAS(bias, planes(out))
 
 
 def backward(p, head, data, offset, mask, weight, d_data, d_offset, d_mask, d_weight, d_bias):
@@ -217,7 +218,7 @@ def backward(p, head, data, offset, mask, weight, d_data, d_offset, d_mask, d_we
             if target is not None:
                 MOVE_BACK(columns, data, offset, mask, target, image, of_mask, g)
     if d_bias is not None:
-        GATHER_BIAS(head, d_bias, head.shape[0], p.num_filter, product[3])
+        GATHER_BIAS(planes(head), d_bias)
 
 
 def forward_unmasked(p, data, offset, weight, bias, out):
