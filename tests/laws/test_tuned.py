@@ -56,10 +56,12 @@ def _protected_working_memory(monkeypatch):
 
 
 def viewed(loop, buffers):
-    """Buffers with as many axes as a loop names: sides of 1 stand behind the first two."""
+    """Buffers with as many axes as a loop names: sides of 1 behind the first two, or all the last ones as one."""
     made = list(buffers)
     for position, count in getattr(loop, "axes", ()):
         shape = made[position].shape
+        if count < len(shape):
+            shape = (*shape[: count - 1], int(np.prod(shape[count - 1 :])))
         made[position] = made[position].reshape((*shape[:2], *(1,) * (count - len(shape)), *shape[2:]))
     return made
 
@@ -298,8 +300,8 @@ def test_way_back_through_maxima(planes, width, height, seed):
     """Equal bits, whatever ties, NaN and infinities there are."""
     rng = np.random.default_rng(seed)
     values = np.array([-np.inf, -2, 0, 1, 2, np.inf, np.nan], np.float32)
-    data = values[rng.integers(0, len(values), (planes, height, width))]
-    head = dyadic(rng, (planes, height // 2, width // 2))
+    data = values[rng.integers(0, len(values), (1, planes, height, width))]
+    head = dyadic(rng, (1, planes, height // 2, width // 2))
     g = pooling_windows.Geometry(planes, 1, height, width, 1, height // 2, width // 2, average=0)
     numbers = (float(np.finfo(np.float32).min), g)
     call = (pooling.MAX_PAIRS_BACK, [head, data], data.shape, numbers)
