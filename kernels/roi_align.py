@@ -57,7 +57,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, scalar
+from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, scalar, steps
 from .foundation.loops import zero
 from .shared.boxes import floating
 from .shared.regions import (
@@ -105,15 +105,6 @@ def infer(p, ins, outs):
 
 
 class Geometry(NamedTuple):
-    regions: int
-    channels: int
-    outputs: int
-    """Channels of the output."""
-    batch_size: int
-    height: int
-    width: int
-    pooled_h: int
-    pooled_w: int
     sample_ratio: int
     position_sensitive: int
     aligned: int
@@ -142,54 +133,54 @@ def reach(start, length, count, side):
 
 
 def align(data, rois, out, scale, g: Geometry):
-    for i in items(g.regions * g.outputs):
-        one, channel = i // g.outputs, i % g.outputs
-        image = image_of(rois[one * 5], g.batch_size)
+    """out[region, f, i, j] = mean of the values at the points (v, u) of bin (i, j); points beyond the map add 0."""
+    high, wide = out.shape[2], out.shape[3]
+    for region, f in items(out.shape[:2]):
+        n = image_of(rois[region, 0], data.shape[0])
         shift = 0.5 if g.aligned else 0.0
-        x, y = np.float64(rois[one * 5 + 1] * scale) - shift, np.float64(rois[one * 5 + 2] * scale) - shift
-        width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, g.pooled_w, g.aligned)
-        height = side_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, g.pooled_h, g.aligned)
-        rows = points_of(height, g.sample_ratio) if image >= 0 else 0
+        x, y = np.float64(rois[region, 1] * scale) - shift, np.float64(rois[region, 2] * scale) - shift
+        width = side_of(rois[region, 1], rois[region, 3], scale, wide, g.aligned)
+        height = side_of(rois[region, 2], rois[region, 4], scale, high, g.aligned)
+        rows = points_of(height, g.sample_ratio) if n >= 0 else 0
         columns = points_of(width, g.sample_ratio)
-        for place in range(g.pooled_h * g.pooled_w):
-            source = channel * g.pooled_h * g.pooled_w + place if g.position_sensitive else channel
-            plane = (image * g.channels + source) * g.height * g.width
+        for i, j in steps(out.shape[2:]):
+            c = (f * high + i) * wide + j if g.position_sensitive else f
             total = np.float64(0)
-            # points beyond the map add 0
-            first_row, end_row = reach(y + place // g.pooled_w * height, height, rows, g.height)
-            first_column, end_column = reach(x + place % g.pooled_w * width, width, columns, g.width)
-            for r in range(first_row, end_row):
-                v = y + (place // g.pooled_w + (r + 0.5) / rows) * height
-                for c in range(first_column, end_column):
-                    u = x + (place % g.pooled_w + (c + 0.5) / columns) * width
-                    total += between(data, plane, g.height, g.width, v, u)
-            out[i * g.pooled_h * g.pooled_w + place] = total / max(rows * columns, 1)
+            first_row, end_row = reach(y + i * height, height, rows, data.shape[2])
+            first_column, end_column = reach(x + j * width, width, columns, data.shape[3])
+            for row in range(first_row, end_row):
+                v = y + (i + (row + 0.5) / rows) * height
+                for column in range(first_column, end_column):
+                    u = x + (j + (column + 0.5) / columns) * width
+                    total += between(data, n, c, v, u)
+            out[region, f, i, j] = total / max(rows * columns, 1)
 
 
 def align_back(head, rois, d_data, scale, g: Geometry):
-    """One item is one channel of one image; it sums over all regions."""
-    for i in items(g.batch_size * g.channels):
-        channel, bins = i % g.channels, g.pooled_h * g.pooled_w
-        for q in range(i * g.height * g.width, (i + 1) * g.height * g.width):
-            d_data[q] = 0
-        for one in range(g.regions):
-            if image_of(rois[one * 5], g.batch_size) == i // g.channels:
+    """d_data[n, c] = what the bins that read the map send to the pixels around their points, region after region."""
+    high, wide = head.shape[2], head.shape[3]
+    for n, c in items(d_data.shape[:2]):
+        f = c // (high * wide) if g.position_sensitive else c
+        for y, x in steps(d_data.shape[2:]):
+            d_data[n, c, y, x] = 0
+        for region in range(rois.shape[0]):
+            if image_of(rois[region, 0], d_data.shape[0]) == n:
                 shift = 0.5 if g.aligned else 0.0
-                x, y = np.float64(rois[one * 5 + 1] * scale) - shift, np.float64(rois[one * 5 + 2] * scale) - shift
-                width = side_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, g.pooled_w, g.aligned)
-                height = side_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, g.pooled_h, g.aligned)
+                left, top = np.float64(rois[region, 1] * scale) - shift, np.float64(rois[region, 2] * scale) - shift
+                width = side_of(rois[region, 1], rois[region, 3], scale, wide, g.aligned)
+                height = side_of(rois[region, 2], rois[region, 4], scale, high, g.aligned)
                 rows, columns = points_of(height, g.sample_ratio), points_of(width, g.sample_ratio)
-                first, end = (channel % bins, channel % bins + 1) if g.position_sensitive else (0, bins)
-                target = channel // bins if g.position_sensitive else channel
-                for place in range(first, end):
-                    amount = head[(one * g.outputs + target) * bins + place] / max(rows * columns, 1)
-                    first_row, end_row = reach(y + place // g.pooled_w * height, height, rows, g.height)
-                    first_column, end_column = reach(x + place % g.pooled_w * width, width, columns, g.width)
-                    for r in range(first_row, end_row):
-                        v = y + (place // g.pooled_w + (r + 0.5) / rows) * height
-                        for c in range(first_column, end_column):
-                            u = x + (place % g.pooled_w + (c + 0.5) / columns) * width
-                            spread(d_data, i * g.height * g.width, g.height, g.width, v, u, amount)
+                for i, j in steps(head.shape[2:]):
+                    if g.position_sensitive and (f * high + i) * wide + j != c:
+                        continue
+                    amount = head[region, f, i, j] / max(rows * columns, 1)
+                    first_row, end_row = reach(top + i * height, height, rows, d_data.shape[2])
+                    first_column, end_column = reach(left + j * width, width, columns, d_data.shape[3])
+                    for row in range(first_row, end_row):
+                        v = top + (i + (row + 0.5) / rows) * height
+                        for column in range(first_column, end_column):
+                            u = left + (j + (column + 0.5) / columns) * width
+                            spread(d_data, n, c, v, u, amount)
 
 
 ALIGN, ALIGN_BACK = Loop(align), Loop(align_back)
@@ -198,19 +189,17 @@ ALIGN, ALIGN_BACK = Loop(align), Loop(align_back)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def geometry(p, data, out):
-    batch, channels, height, width = data.shape
-    flags = max(p.sample_ratio, 0), int(p.position_sensitive), int(p.aligned)
-    return Geometry(out.shape[0], channels, out.shape[1], batch, height, width, *p.pooled_size, *flags)
+def geometry(p):
+    return Geometry(max(p.sample_ratio, 0), int(p.position_sensitive), int(p.aligned))
 
 
 def forward(p, data, rois, out):
-    ALIGN(data, rois, out, p.spatial_scale, geometry(p, data, out))
+    ALIGN(data, rois, out, p.spatial_scale, geometry(p))
 
 
 def backward(p, head, rois, d_data, d_rois):
     if d_data is not None:
-        ALIGN_BACK(head, rois, d_data, p.spatial_scale, geometry(p, d_data, head))
+        ALIGN_BACK(head, rois, d_data, p.spatial_scale, geometry(p))
     zero(d_rois)
 
 

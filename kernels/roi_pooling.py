@@ -54,6 +54,7 @@ from .foundation import (
     require,
     same_type,
     scalar,
+    steps,
 )
 from .foundation.loops import zero
 
@@ -87,16 +88,6 @@ def infer_type(p, ins, outs):
 # data is (batch, channels, height, width), out (regions, channels, pooled_h, pooled_w).
 
 
-class Geometry(NamedTuple):
-    regions: int
-    batch_size: int
-    channels: int
-    height: int
-    width: int
-    pooled_h: int
-    pooled_w: int
-
-
 @scalar
 def rounded(value):
     """Round halves away from zero; NaN and values beyond 1e9 become a number that no pixel has."""
@@ -116,51 +107,48 @@ def end_of(start, side, k, n, limit):
 
 
 @scalar
-def find_largest(data, rois, region, c, i, j, scale, least, g):
-    """Return the index of the largest number of a part: -1 for an empty part, -2 where it holds only NaN."""
-    image = rois[5 * region]
-    if not (image >= 0 and image < g.batch_size):
-        return -1
-    left = rounded(np.float64(rois[5 * region + 1]) * scale)
-    top = rounded(np.float64(rois[5 * region + 2]) * scale)
-    across = max(rounded(np.float64(rois[5 * region + 3]) * scale) - left + 1, 1)
-    down = max(rounded(np.float64(rois[5 * region + 4]) * scale) - top + 1, 1)
-    y, bottom = first_of(top, down, i, g.pooled_h, g.height), end_of(top, down, i, g.pooled_h, g.height)
-    x, right = first_of(left, across, j, g.pooled_w, g.width), end_of(left, across, j, g.pooled_w, g.width)
+def find_largest(data, rois, region, c, i, j, high, wide, scale, least):
+    """Return row and column of the largest number of part (i, j): -1 for an empty part, -2 where it holds only NaN."""
+    image = rois[region, 0]
+    if not (image >= 0 and image < data.shape[0]):
+        return -1, -1
+    left = rounded(np.float64(rois[region, 1]) * scale)
+    top = rounded(np.float64(rois[region, 2]) * scale)
+    across = max(rounded(np.float64(rois[region, 3]) * scale) - left + 1, 1)
+    down = max(rounded(np.float64(rois[region, 4]) * scale) - top + 1, 1)
+    y, bottom = first_of(top, down, i, high, data.shape[2]), end_of(top, down, i, high, data.shape[2])
+    x, right = first_of(left, across, j, wide, data.shape[3]), end_of(left, across, j, wide, data.shape[3])
     if y >= bottom or x >= right:
-        return -1
-    best, found = least, -2
-    plane = np.int64(image) * g.channels + c
+        return -1, -1
+    best, at_row, at_column = least, -2, -2
     for row in range(y, bottom):
-        line = (plane * g.height + row) * g.width
-        for at in range(line + x, line + right):
-            if data[at] > best:
-                best, found = data[at], at
-    return found
+        for column in range(x, right):
+            if data[np.int64(image), c, row, column] > best:
+                best, at_row, at_column = data[np.int64(image), c, row, column], row, column
+    return at_row, at_column
 
 
-def pool(data, rois, out, scale, least, g: Geometry):
-    for item in items(g.regions * g.channels * g.pooled_h * g.pooled_w):
-        j, i = item % g.pooled_w, item // g.pooled_w % g.pooled_h
-        c = item // (g.pooled_w * g.pooled_h) % g.channels
-        region = item // (g.pooled_w * g.pooled_h * g.channels)
-        at = find_largest(data, rois, region, c, i, j, scale, least, g)
-        out[item] = data[at] if at >= 0 else least if at == -2 else 0
+def pool(data, rois, out, scale, least):
+    """out[region, c, i, j] = the largest number of part (i, j) of a region; 0 where it is empty."""
+    for region, c, i, j in items(out.shape):
+        row, column = find_largest(data, rois, region, c, i, j, out.shape[2], out.shape[3], scale, least)
+        if row >= 0:
+            out[region, c, i, j] = data[np.int64(rois[region, 0]), c, row, column]
+        else:
+            out[region, c, i, j] = least if row == -2 else 0
 
 
-def pool_back(head, data, rois, d_data, scale, least, g: Geometry):
-    for plane in items(g.batch_size * g.channels):
-        c = plane % g.channels
-        for at in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
-            d_data[at] = 0
-        for region in range(g.regions):
-            image = rois[5 * region]
-            if image >= plane // g.channels and image < plane // g.channels + 1:
-                for k in range(g.pooled_h * g.pooled_w):
-                    i, j = k // g.pooled_w, k % g.pooled_w
-                    at = find_largest(data, rois, region, c, i, j, scale, least, g)
-                    if at >= 0:
-                        d_data[at] += head[(region * g.channels + c) * g.pooled_h * g.pooled_w + k]
+def pool_back(head, data, rois, d_data, scale, least):
+    """d_data[n, c, y, x] = sum of head over the parts whose first largest number is at (y, x)."""
+    for n, c in items(d_data.shape[:2]):
+        for y, x in steps(d_data.shape[2:]):
+            d_data[n, c, y, x] = 0
+        for region in range(rois.shape[0]):
+            if rois[region, 0] >= n and rois[region, 0] < n + 1:
+                for i, j in steps(head.shape[2:]):
+                    row, column = find_largest(data, rois, region, c, i, j, head.shape[2], head.shape[3], scale, least)
+                    if row >= 0:
+                        d_data[n, c, row, column] += head[region, c, i, j]
 
 
 POOL, POOL_BACK = Loop(pool), Loop(pool_back)
@@ -170,16 +158,13 @@ POOL, POOL_BACK = Loop(pool), Loop(pool_back)
 
 
 def forward(p, data, rois, out):
-    least = float(np.finfo(data.dtype).min)
-    POOL(data, rois, out, np.float64(p.spatial_scale), least, Geometry(out.shape[0], *data.shape, *p.pooled_size))
+    POOL(data, rois, out, np.float64(p.spatial_scale), float(np.finfo(data.dtype).min))
 
 
 def backward(p, head, data, rois, d_data, d_rois):
     zero(d_rois)
     if d_data is not None:
-        least = float(np.finfo(data.dtype).min)
-        g = Geometry(head.shape[0], *data.shape, *p.pooled_size)
-        POOL_BACK(head, data, rois, d_data, np.float64(p.spatial_scale), least, g)
+        POOL_BACK(head, data, rois, d_data, np.float64(p.spatial_scale), float(np.finfo(data.dtype).min))
 
 
 def cases(draw):

@@ -42,7 +42,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require
+from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, steps
 from .roi_align import points_of
 from .shared.boxes import floating
 from .shared.regions import Fraction, Points, between, checked_regions, end_point, first_point, image_of
@@ -73,49 +73,38 @@ def infer(p, ins, outs):
 # --- loop ---------------------------------------------------------------------------------------
 
 
-class Geometry(NamedTuple):
-    regions: int
-    channels: int
-    batch_size: int
-    height: int
-    width: int
-    pooled_h: int
-    pooled_w: int
-    sampling_ratio: int
-
-
-def align(data, rois, out, scale, g: Geometry):
-    for i in items(g.regions * g.channels):
-        at = i // g.channels * 6
-        image = image_of(rois[at], g.batch_size)
-        x, y = np.float64(rois[at + 1] * scale), np.float64(rois[at + 2] * scale)
-        bin_width, bin_height = rois[at + 3] * scale, rois[at + 4] * scale
-        bin_width = (bin_width if bin_width > 1 else np.float64(1)) / g.pooled_w
-        bin_height = (bin_height if bin_height > 1 else np.float64(1)) / g.pooled_h
-        angle = rois[at + 5] * pi / 180
+def align(data, rois, out, scale, sampling_ratio):
+    """out[region, c, i, j] = mean of the values at the points (v, u) of bin (i, j) of a rotated box around (x, y)."""
+    high, wide = out.shape[2], out.shape[3]
+    for region, c in items(out.shape[:2]):
+        n = image_of(rois[region, 0], data.shape[0])
+        x, y = np.float64(rois[region, 1] * scale), np.float64(rois[region, 2] * scale)
+        bin_width, bin_height = rois[region, 3] * scale, rois[region, 4] * scale
+        bin_width = (bin_width if bin_width > 1 else np.float64(1)) / wide
+        bin_height = (bin_height if bin_height > 1 else np.float64(1)) / high
+        angle = rois[region, 5] * pi / 180
         right, top = cos(angle), sin(angle)
-        rows = points_of(bin_height, g.sampling_ratio) if image >= 0 else 0
-        columns = points_of(bin_width, g.sampling_ratio)
-        plane = (image * g.channels + i % g.channels) * g.height * g.width
+        rows = points_of(bin_height, sampling_ratio) if n >= 0 else 0
+        columns = points_of(bin_width, sampling_ratio)
         # the map and one pixel around it, in the coordinates (v, u) of the region: points outside add 0
         corner_v, corner_u = -(1 + y) * right - (1 + x) * top, (1 + y) * top - (1 + x) * right
-        tall, broad = np.float64(g.height + 1), np.float64(g.width + 1)
+        tall, broad = np.float64(data.shape[2] + 1), np.float64(data.shape[3] + 1)
         least_v = corner_v + min(tall * right, 0.0) + min(broad * top, 0.0)
         most_v = corner_v + max(tall * right, 0.0) + max(broad * top, 0.0)
         least_u = corner_u + min(-tall * top, 0.0) + min(broad * right, 0.0)
         most_u = corner_u + max(-tall * top, 0.0) + max(broad * right, 0.0)
-        for place in range(g.pooled_h * g.pooled_w):
+        for i, j in steps(out.shape[2:]):
             total = np.float64(0)
-            v_start, v_step = (place // g.pooled_w - g.pooled_h * 0.5) * bin_height, bin_height / max(rows, 1)
-            u_start, u_step = (place % g.pooled_w - g.pooled_w * 0.5) * bin_width, bin_width / max(columns, 1)
+            v_start, v_step = (i - high * 0.5) * bin_height, bin_height / max(rows, 1)
+            u_start, u_step = (j - wide * 0.5) * bin_width, bin_width / max(columns, 1)
             first_column = first_point(least_u, u_start, u_step, columns)
             end_column = end_point(most_u, u_start, u_step, columns)
-            for r in range(first_point(least_v, v_start, v_step, rows), end_point(most_v, v_start, v_step, rows)):
-                v = (place // g.pooled_w - g.pooled_h * 0.5 + (r + 0.5) / rows) * bin_height
-                for c in range(first_column, end_column):
-                    u = (place % g.pooled_w - g.pooled_w * 0.5 + (c + 0.5) / columns) * bin_width
-                    total += between(data, plane, g.height, g.width, v * right - u * top + y, u * right + v * top + x)
-            out[i * g.pooled_h * g.pooled_w + place] = total / max(rows * columns, 1)
+            for row in range(first_point(least_v, v_start, v_step, rows), end_point(most_v, v_start, v_step, rows)):
+                v = (i - high * 0.5 + (row + 0.5) / rows) * bin_height
+                for column in range(first_column, end_column):
+                    u = (j - wide * 0.5 + (column + 0.5) / columns) * bin_width
+                    total += between(data, n, c, v * right - u * top + y, u * right + v * top + x)
+            out[region, c, i, j] = total / max(rows * columns, 1)
 
 
 ALIGN = Loop(align)
@@ -125,9 +114,7 @@ ALIGN = Loop(align)
 
 
 def forward(p, data, rois, out):
-    batch, channels, height, width = data.shape
-    g = Geometry(out.shape[0], channels, batch, height, width, *p.pooled_size, max(p.sampling_ratio, 0))
-    ALIGN(data, rois, out, p.spatial_scale, g)
+    ALIGN(data, rois, out, p.spatial_scale, max(p.sampling_ratio, 0))
 
 
 def cases(draw):

@@ -60,27 +60,29 @@ def end_point(high, start, step, count):
 
 
 @scalar
-def between(data, plane, high, wide, y, x):
-    """Bilinear value at (y, x) of the map that begins at ``data[plane]``; 0 more than a pixel outside."""
+def between(data, n, c, y, x):
+    """Bilinear value at (y, x) of a map of data (batch, channels, height, width); 0 more than a pixel outside."""
+    high, wide = data.shape[2], data.shape[3]
     if not (reached(y, high) and reached(x, wide)):
         return 0.0
     top, left, down, right = lower(y, high), lower(x, wide), share(y, high), share(x, wide)
     bottom, after = min(top + 1, high - 1), min(left + 1, wide - 1)
-    upper = (1 - right) * data[plane + top * wide + left] + right * data[plane + top * wide + after]
-    under = (1 - right) * data[plane + bottom * wide + left] + right * data[plane + bottom * wide + after]
+    upper = (1 - right) * data[n, c, top, left] + right * data[n, c, top, after]
+    under = (1 - right) * data[n, c, bottom, left] + right * data[n, c, bottom, after]
     return (1 - down) * upper + down * under
 
 
 @scalar
-def spread(target, plane, high, wide, y, x, amount):
+def spread(target, n, c, y, x, amount):
     """Add ``amount`` to the four pixels that ``between`` reads, in proportion to their weights."""
+    high, wide = target.shape[2], target.shape[3]
     if reached(y, high) and reached(x, wide):
         top, left, down, right = lower(y, high), lower(x, wide), share(y, high), share(x, wide)
         bottom, after = min(top + 1, high - 1), min(left + 1, wide - 1)
-        target[plane + top * wide + left] += amount * (1 - down) * (1 - right)
-        target[plane + top * wide + after] += amount * (1 - down) * right
-        target[plane + bottom * wide + left] += amount * down * (1 - right)
-        target[plane + bottom * wide + after] += amount * down * right
+        target[n, c, top, left] += amount * (1 - down) * (1 - right)
+        target[n, c, top, after] += amount * (1 - down) * right
+        target[n, c, bottom, left] += amount * down * (1 - right)
+        target[n, c, bottom, after] += amount * down * right
 
 
 def checked_regions(clause, data, rois, numbers):
