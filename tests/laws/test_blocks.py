@@ -18,7 +18,7 @@ from refimpl.kernels.foundation.loop import Loop, python_loops, twins_by_blocks
 from refimpl.kernels.foundation.walks import reduction_of
 from refimpl.kernels.shared.convolution_geometry import geometry_of
 
-from .test_tuned import viewed
+from .views import viewed
 
 pytestmark = [
     pytest.mark.gpu, pytest.mark.cuda_sim, pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning"),

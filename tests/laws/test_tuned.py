@@ -23,6 +23,7 @@ from refimpl.kernels.shared import pooling_windows, rnn_products
 from refimpl.kernels.tuned import kernel
 
 from . import protected
+from .views import viewed
 
 pytestmark = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT) or _CHOICE.plain, reason="twins exist in machine code only"
@@ -53,17 +54,6 @@ Memory = protected.Protected if protected.PLACE else Surrounded
 def _protected_working_memory(monkeypatch):
     if protected.PLACE:
         monkeypatch.setattr(buffer, "aligned_empty", protected.aligned_empty)
-
-
-def viewed(loop, buffers):
-    """Buffers with as many axes as a loop names: sides of 1 behind the first two, or all the last ones as one."""
-    made = list(buffers)
-    for position, count in getattr(loop, "axes", ()):
-        shape = made[position].shape
-        if count < len(shape):
-            shape = (*shape[: count - 1], int(np.prod(shape[count - 1 :])))
-        made[position] = made[position].reshape((*shape[:2], *(1,) * (count - len(shape)), *shape[2:]))
-    return made
 
 
 def called(loop, inputs, shape, numbers, dtype=np.float32):
