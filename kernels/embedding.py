@@ -73,6 +73,7 @@ from .foundation import (
     Op,
     Sources,
     items,
+    known,
     merge,
     normal_axis,
     register,
