@@ -4,11 +4,10 @@
     python spec/picture.py --check    exit code 1 when it is out of date, or when the text beside it names a file,
                                       or a function or class in a file, that is not there
 
-A part is a folder or a file directly in ``refimpl/`` or ``kernels/``; the pages of operators are one part, and a file
-that only raises, because a module of MXNet's is not here, is none. A part stands one floor above the highest that it
-imports. An import inside a function counts too, unless the part that it names stands on this one already: such an
-import reaches up, and is listed beneath the picture. Parts that import each other share a floor, with ``=`` between
-them.
+A part is a folder or a file directly in ``refimpl/`` or ``kernels/``; the pages of operators are one part. A part
+stands one floor above the highest that it imports. An import inside a function counts too, unless the part that it
+names stands on this one already: such an import reaches up, and is listed beneath the picture. Parts that import each
+other share a floor, with ``=`` between them.
 """
 
 from __future__ import annotations
@@ -58,10 +57,6 @@ def _said(file: Path) -> str:
     return " ".join(docstring.split("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
 
 
-def _only_raises(file: Path) -> bool:
-    return any(isinstance(node, ast.Raise) for node in _parsed(file).body)
-
-
 def _reached(edges: Edges, part: str) -> set[str]:
     found, new = {part}, [part]
     while new:
@@ -88,7 +83,7 @@ def parts(root: Path) -> Parts:
     for path in sorted(root.iterdir()):
         if path.is_dir() and not path.is_symlink() and (path / "__init__.py").is_file():
             place[path.name], names[path.name] = f"{path.name}/", _said(path / "__init__.py")
-        elif path.suffix == ".py" and path.name != "__init__.py" and not pages and not _only_raises(path):
+        elif path.suffix == ".py" and path.name != "__init__.py" and not pages:
             place[path.stem], names[path.stem] = path.name, _said(path)
     below: Edges = {name: set() for name in names}
     later: Edges = defaultdict(set)

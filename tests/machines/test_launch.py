@@ -292,7 +292,8 @@ def test_what_the_command_refuses(words, said, capsys):
 @pytest.mark.parametrize(("words", "command"), [
     (["train.py", "--lr", "1"], ["-m", "refimpl.cli", "run", "train.py", "--lr", "1"]),
     (["refimpl", "run", "train.py"], ["-m", "refimpl.cli", "run", "train.py"]),
-    (["python", "train.py"], ["train.py"]), (["python3", "-c", "pass"], ["-c", "pass"]),
+    (["python", "train.py", "--lr", "1"], ["-m", "refimpl.cli", "run", "train.py", "--lr", "1"]),
+    (["python3", "-c", "pass"], ["-c", "pass"]), (["python", "-u", "train.py"], ["-u", "train.py"]), (["python"], []),
 ])
 def test_commands_of_python_are_run_by_this_python(words, command):
     assert importlib.import_module("refimpl.cli.launch")._command(words) == [sys.executable, *command]

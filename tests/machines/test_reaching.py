@@ -9,7 +9,7 @@ import types
 import pytest
 
 import refimpl as mx
-from refimpl.kvstore.machines import keeper, ray
+from refimpl.kvstore.machines import keeper, launch, ray
 from refimpl.kvstore.machines.launch import Job, Launcher
 
 from .test_launch import Threads, python
@@ -49,14 +49,23 @@ def test_a_keeper_that_cannot_reach_the_launcher_says_where_it_is(tmp_path, monk
 
 
 @pytest.mark.clause("Cluster/ends-by-name")
-def test_a_lost_machine_is_said_once(tmp_path):
+def test_a_lost_machine_is_said_once(tmp_path, monkeypatch):
     tmp_path.chmod(0o700)
     said: list[str] = []
-    made = Launcher(Job(3, 1, python("pass")), Threads, tmp_path, said.append)
-    for ranks in ([2, 0], [0], [2, 0], [1]):
-        made._say_lost(ranks)
+    clock = [0.0]
+    monkeypatch.setattr(launch, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
+    made = Launcher(Job(4, 1, python("pass")), Threads, tmp_path, said.append)
+    for second, ranks in ((10, [2]), (11, [0]), (12, [2, 0]), (14, []), (15, []), (16, [0]), (20, [1])):
+        clock[0] = second
+        made._note_lost(ranks)
+        assert len(said) == (second >= 15)
+    made._heard({"worker": 1, "started": 7, "restarts": 1})  # is said after its loss
+    made._note_lost([3])
+    made._summary(0)
     made._head.close()
-    assert said == [
+    assert said[:3] == [
         "worker 0, worker 2 were lost with their machine, and are started again",
         "worker 1 was lost with its machine, and is started again",
+        "worker 1 runs: process 7",
     ]
+    assert said[3] == "worker 3 was lost with its machine, and is started again"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import time
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_a_stranger_can_make_a_port_hold_a_megabyte_and_no_more():
             while left:
                 left -= len(stranger.recv(left))
             stranger.sendall(b"\x06" + size.to_bytes(8, "big"))
-            stranger.settimeout(20 if ends else 0.2)
+            stranger.settimeout(5 if ends else 0.2)  # sooner than what ends every handshake
             try:
                 assert ends == (stranger.recv(1) == b"")
             except (ConnectionResetError, TimeoutError) as error:
@@ -91,6 +92,50 @@ def test_a_stranger_can_make_a_port_hold_a_megabyte_and_no_more():
     assert max(map(len, heard[0][2])) < sockets.LARGEST
     friend.close()
     listener.close()
+
+
+def _open(stranger: socket.socket) -> bool:
+    """Whether the other end is there."""
+    try:
+        while stranger.recv(64):
+            pass
+    except TimeoutError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+@pytest.mark.clause("Cluster/unknown-memory")
+def test_of_strangers_that_say_nothing_the_newest_stay_and_who_belongs_to_the_job_is_heard():
+    mine, theirs = sockets.new_keys(), sockets.new_keys()
+    listener = sockets.Listener("tcp://127.0.0.1:*", mine, [theirs.public], callers=2)
+    heard: list[bytes] = []
+
+    def call(friend: sockets.Caller, word: bytes) -> None:
+        while word not in heard:
+            sockets.wait_for([friend], 0.05)
+            friend.connected_anew()
+            if friend.up and word not in heard:
+                friend.send(b"m", [word])
+            heard.extend(bytes(pieces[0]) for _, _, pieces in listener.receive(0.05))
+
+    early, port = sockets.Caller(listener.endpoint, b"early", theirs, mine.public), listener.endpoint.rpartition(":")[2]
+    call(early, b"before")
+    strangers = [socket.create_connection(("127.0.0.1", int(port)), 20) for _ in range(200)]
+    late = sockets.Caller(listener.endpoint, b"late", theirs, mine.public)
+    call(late, b"meanwhile")
+    for one in strangers:
+        one.settimeout(0.01)
+    left, end = [True], time.monotonic() + 5
+    while sum(left) != 65 and time.monotonic() < end:
+        left = [_open(one) for one in strangers]
+    assert left == [False] * 135 + [True] * 65  # and the late friend, of whom no message came when the last one did
+    assert not early.connected_anew()  # its connection is the one by which it spoke
+    assert early.up
+    call(early, b"after")
+    for one in (*strangers, early, late, listener):
+        one.close()
 
 
 @pytest.mark.clause("Cluster/stranger")

@@ -220,7 +220,7 @@ def test_ops_shows_what_a_page_says_without_words(capsys: pytest.CaptureFixture[
     shown = capsys.readouterr().out
     for piece in (
         "page: kernels/dot.py", "devices: cpu, cuda", "gradient: loops, composition",
-        "csr, default -> default (no transpose)", "names: dot, _sparse_dot", "fully_connected.product",
+        "csr, default -> default (no transpose)", "names: dot, _sparse_dot", "products.product",
         "clauses: dot/axes", "types: float32, float64",
     ):
         assert piece in shown

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base import require
-from ...kernels.cast_storage import INDEX
+from ...kernels.shared.starts import INDEX
 from ...kernels.slice import entries
 from .base import dense_of
 from .csr import CSRNDArray

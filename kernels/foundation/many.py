@@ -24,13 +24,12 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.core.extending import intrinsic
 
-from ..foundation import Loop
-from ..foundation import cache as kernel_cache
-from ..foundation.buffer import aligned_empty
-from ..foundation.hand_over import latest
-from ..foundation.loop import DistinctArrays
-from ..foundation.native_calls import Form, form_of
-from ..foundation.texts import UNCALLED_FROM_C, rewrite
+from . import cache as kernel_cache
+from .buffer import aligned_empty
+from .hand_over import latest
+from .loop import DistinctArrays, Loop
+from .native_calls import Form, form_of
+from .texts import UNCALLED_FROM_C, rewrite
 
 PIECE = 4096
 """So many elements of an array are summed, updated and copied before the next ones."""
