@@ -1,9 +1,8 @@
 """Tuned twins against the plain loops that they stand in for, loop by loop.
 
 ``laws.tuned_agrees`` compares whole operators on small shapes; here are the shapes at which tiles, panels
-and blocks begin and end, and what else a twin promises: exact where sums are exact, within the rounding of
-each product elsewhere, the same special values, the same bits in every thread, and no number read or written
-outside its arrays.
+and blocks begin and end, and what else a twin promises: exact where sums are exact, within the rounding of each product
+elsewhere, the same special values, the same bits in every thread, and no number read or written outside its arrays.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def called(loop, inputs, shape, numbers, dtype=np.float32):
         kernel._WORKSPACE.blocks.clear()  # what was made for larger arrays has more slack
     for block in kernel._WORKSPACE.blocks.values():
         block.view(np.uint8).fill(0xFF)  # NaN, and -1 among whole numbers
-    loop(*viewed(loop, [*(a.buffer for a in given_arrays), out.buffer]), *numbers)
+    loop(*viewed(loop, [a.buffer for a in (*given_arrays, out)]), *numbers)
     assert out.intact()
     for array, values in zip(given_arrays, inputs, strict=True):
         assert array.intact()
