@@ -57,15 +57,29 @@
     [[[0.0]]]
 """
 
-from math import prod
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
 from .blocks import convolutions as blocks
-from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Loop, Op, Shape, items, merge, require, same_type, told
+from .foundation import (
+    REQUIRED,
+    UNKNOWN,
+    AtLeast,
+    Case,
+    Long,
+    Loop,
+    Op,
+    Shape,
+    items,
+    merge,
+    require,
+    same_type,
+    steps,
+    told,
+)
 from .multilinear import register_multilinear
-from .shared.convolution_geometry import Geometry, geometry_of
+from .shared.convolution_geometry import Geometry, geometry_of, planes, volume
 from .tuned import convolution as tuned
 from .tuned import convolution_back as tuned_back
 from .tuned import sums
@@ -89,7 +103,7 @@ FLOATS = (np.float32, np.float64)  # what the tuned twins are for
 LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
 
-def steps(p):
+def spacing(p):
     """Stride, dilate and pad, with their defaults."""
     rank = len(p.kernel)
     return p.stride or (1,) * rank, p.dilate or (1,) * rank, p.pad or (0,) * rank
@@ -102,7 +116,7 @@ def inputs(p):
 def require_params(p):
     rank = len(p.kernel)
     require("Convolution/rank", 1 <= rank <= 3, f"kernel {p.kernel} must have 1 to 3 axes")
-    for name, values in zip(("kernel", "stride", "dilate", "pad"), (p.kernel, *steps(p)), strict=True):
+    for name, values in zip(("kernel", "stride", "dilate", "pad"), (p.kernel, *spacing(p)), strict=True):
         least = 0 if name == "pad" else 1
         require(
             "Convolution/lengths", len(values) == rank and min(values) >= least,
@@ -132,14 +146,14 @@ def infer(p, ins, outs):
         wanted = (p.num_filter, data[1] // p.num_group, *p.kernel)
         weight = merge("Convolution/weight-shape", "weight", weight, wanted)
         sizes, pixels = [], []
-        every = zip(data[2:], (out or (UNKNOWN,) * len(data))[2:], p.kernel, *steps(p), strict=False)
+        every = zip(data[2:], (out or (UNKNOWN,) * len(data))[2:], p.kernel, *spacing(p), strict=False)
         for size, out_size, kernel, stride, dilate, pad in every:
             reach = dilate * (kernel - 1) + 1
             if stride == 1 and told(out_size) and not told(size):
                 size = out_size + reach - 1 - 2 * pad
             require(
                 "Convolution/kernel-fits", not told(size) or reach <= size + 2 * pad,
-                f"kernel {p.kernel} with dilate {steps(p)[1]} is larger than data {data} with pad {steps(p)[2]}",
+                f"kernel {p.kernel} with dilate {spacing(p)[1]} is larger than data {data} with pad {spacing(p)[2]}",
             )
             sizes.append(size)
             pixels.append((size + 2 * pad - reach) // stride + 1)
@@ -162,98 +176,79 @@ def infer_type(p, ins, outs):
 
 def geometry(p, data, out):
     """What the loops need to know of shapes and parameters."""
-    stride, dilate, pad = steps(p)
+    stride, dilate, pad = spacing(p)
     return geometry_of(data, out, p.kernel, stride, pad, dilate, p.num_group)
 
 
 # --- loops --------------------------------------------------------------------------------------
-# One item is one output, one pixel or one weight. Tap (k, i, j) of output (z, y, x) reads pixel (depth, row, column).
-# The gradient of a weight is summed in double precision.
+# An item is an output, a pixel or a weight. Tap (k, i, j) of output (z, y, x) reads pixel (depth, row, column). Arrays
+# have three sides (``volume``). The gradient of a weight is summed in double precision.
 
 
 def convolve(data, weight, out, g: Geometry):
     """out[n, f, z, y, x] = sum over c, k, i, j of weight[f, c, k, i, j] . data[n, c, depth, row, column]."""
-    group_channels, group_filters = g.channels // g.num_group, g.num_filter // g.num_group
-    taps = group_channels * g.kernel_d * g.kernel_h * g.kernel_w
-    for item in items(g.batch_size * g.num_filter * g.out_d * g.out_h * g.out_w):
-        z, y, x = item // (g.out_h * g.out_w) % g.out_d, item // g.out_w % g.out_h, item % g.out_w
-        plane = item // (g.out_d * g.out_h * g.out_w)
-        n, f = plane // g.num_filter, plane % g.num_filter
-        out[item] = 0
-        for tap in range(taps):
-            c = f // group_filters * group_channels + tap // (g.kernel_d * g.kernel_h * g.kernel_w)
-            k, i, j = tap // (g.kernel_h * g.kernel_w) % g.kernel_d, tap // g.kernel_w % g.kernel_h, tap % g.kernel_w
+    for n, f, z, y, x in items(out.shape):
+        first = f // (out.shape[1] // g.num_group) * weight.shape[1]
+        out[n, f, z, y, x] = 0
+        for c, k, i, j in steps(weight.shape[1:]):
             depth = z * g.stride_d - g.pad_d + k * g.dilate_d
             row = y * g.stride_h - g.pad_h + i * g.dilate_h
             column = x * g.stride_w - g.pad_w + j * g.dilate_w
-            value = weight[f * taps + tap]
-            if 0 <= depth < g.depth and 0 <= row < g.height and 0 <= column < g.width:
-                line = ((n * g.channels + c) * g.depth + depth) * g.height + row
-                out[item] += value * data[line * g.width + column]
+            value = weight[f, c, k, i, j]
+            if 0 <= depth < data.shape[2] and 0 <= row < data.shape[3] and 0 <= column < data.shape[4]:
+                out[n, f, z, y, x] += value * data[n, first + c, depth, row, column]
             else:
-                out[item] += value * 0
+                out[n, f, z, y, x] += value * 0
 
 
 def send_back(head, weight, d_data, g: Geometry):
     """d_data[n, c, depth, row, column] = sum over f, k, i, j of weight[f, c, k, i, j] . head[n, f, z, y, x]."""
-    group_channels, group_filters = g.channels // g.num_group, g.num_filter // g.num_group
-    taps = g.kernel_d * g.kernel_h * g.kernel_w
-    for item in items(g.batch_size * g.channels * g.depth * g.height * g.width):
-        depth, row, column = item // (g.height * g.width) % g.depth, item // g.width % g.height, item % g.width
-        plane = item // (g.depth * g.height * g.width)
-        n, c = plane // g.channels, plane % g.channels
-        d_data[item] = 0
-        for step in range(group_filters * taps):
-            f, tap = c // group_channels * group_filters + step // taps, step % taps
-            k, i, j = tap // (g.kernel_h * g.kernel_w), tap // g.kernel_w % g.kernel_h, tap % g.kernel_w
+    filters = head.shape[1] // g.num_group
+    for n, c, depth, row, column in items(d_data.shape):
+        first, own = c // weight.shape[1] * filters, c % weight.shape[1]
+        d_data[n, c, depth, row, column] = 0
+        for f, k, i, j in steps((filters, *weight.shape[2:])):
             z = depth + g.pad_d - k * g.dilate_d
             y = row + g.pad_h - i * g.dilate_h
             x = column + g.pad_w - j * g.dilate_w
             if z % g.stride_d == 0 and y % g.stride_h == 0 and x % g.stride_w == 0:
                 z, y, x = z // g.stride_d, y // g.stride_h, x // g.stride_w
-                if 0 <= z < g.out_d and 0 <= y < g.out_h and 0 <= x < g.out_w:
-                    value = weight[(f * group_channels + c % group_channels) * taps + tap]
-                    line = ((n * g.num_filter + f) * g.out_d + z) * g.out_h + y
-                    d_data[item] += value * head[line * g.out_w + x]
+                if 0 <= z < head.shape[2] and 0 <= y < head.shape[3] and 0 <= x < head.shape[4]:
+                    d_data[n, c, depth, row, column] += weight[first + f, own, k, i, j] * head[n, first + f, z, y, x]
 
 
 def gather_weight(head, data, d_weight, g: Geometry):
     """d_weight[f, c, k, i, j] = sum over n, z, y, x of head[n, f, z, y, x] . data[n, c, depth, row, column]."""
-    group_channels, group_filters = g.channels // g.num_group, g.num_filter // g.num_group
-    taps, pixels = group_channels * g.kernel_d * g.kernel_h * g.kernel_w, g.out_d * g.out_h * g.out_w
-    for item in items(g.num_filter * taps):
-        f, tap = item // taps, item % taps
-        c = f // group_filters * group_channels + tap // (g.kernel_d * g.kernel_h * g.kernel_w)
-        k, i, j = tap // (g.kernel_h * g.kernel_w) % g.kernel_d, tap // g.kernel_w % g.kernel_h, tap % g.kernel_w
+    for f, c, k, i, j in items(d_weight.shape):
+        first = f // (head.shape[1] // g.num_group) * d_weight.shape[1]
         total = np.float64(0)
-        for step in range(g.batch_size * pixels):
-            n, pixel = step // pixels, step % pixels
-            z, y, x = pixel // (g.out_h * g.out_w), pixel // g.out_w % g.out_h, pixel % g.out_w
+        for n, z, y, x in steps((head.shape[0], *head.shape[2:])):
             depth = z * g.stride_d - g.pad_d + k * g.dilate_d
             row = y * g.stride_h - g.pad_h + i * g.dilate_h
             column = x * g.stride_w - g.pad_w + j * g.dilate_w
-            value = head[(n * g.num_filter + f) * pixels + pixel]
-            if 0 <= depth < g.depth and 0 <= row < g.height and 0 <= column < g.width:
-                line = ((n * g.channels + c) * g.depth + depth) * g.height + row
-                total += value * data[line * g.width + column]
+            value = head[n, f, z, y, x]
+            if 0 <= depth < data.shape[2] and 0 <= row < data.shape[3] and 0 <= column < data.shape[4]:
+                total += value * data[n, first + c, depth, row, column]
             else:
                 total += value * 0
-        d_weight[item] = total
+        d_weight[f, c, k, i, j] = total
 
 
-def add_bias(bias, out, n, f, pixels):
-    for item in items(n * f):
-        for q in range(pixels):
-            out[item * pixels + q] += bias[item % f]
+def add_bias(bias, out):
+    """out[n, f, q] += bias[f]."""
+    for n, f in items(out.shape[:2]):
+        for q in range(out.shape[2]):
+            out[n, f, q] += bias[f]
 
 
-def gather_bias(head, d_bias, n, f, pixels):
-    for one in items(f):
+def gather_bias(head, d_bias):
+    """d_bias[f] = sum over n, q of head[n, f, q]."""
+    for f in items(head.shape[1]):
         total = np.float64(0)
-        for image in range(n):
-            for q in range(pixels):
-                total += head[(image * f + one) * pixels + q]
-        d_bias[one] = total
+        for n in range(head.shape[0]):
+            for q in range(head.shape[2]):
+                total += head[n, f, q]
+        d_bias[f] = total
 
 
 CONVOLVE = Loop(convolve, tuned=tuned.convolve, tuned_for=FLOATS, by_blocks=blocks.CONVOLVE)
@@ -266,20 +261,19 @@ ADD_BIAS, GATHER_BIAS = Loop(add_bias), Loop(gather_bias, tuned=sums.channel_sum
 
 
 def forward(p, data, weight, bias, out):
-    g = geometry(p, data.shape, out.shape)
-    CONVOLVE(data, weight, out, g)
+    CONVOLVE(volume(data), volume(weight), volume(out), geometry(p, data.shape, out.shape))
     if bias is not None:
-        ADD_BIAS(bias, out, data.shape[0], p.num_filter, prod(out.shape[2:]))
+        ADD_BIAS(bias, planes(out))
 
 
 def backward(p, head, data, weight, d_data, d_weight, d_bias):
     g = geometry(p, data.shape, head.shape)
     if d_data is not None:
-        SEND_BACK(head, weight, d_data, g)
+        SEND_BACK(volume(head), volume(weight), volume(d_data), g)
     if d_weight is not None:
-        GATHER_WEIGHT(head, data, d_weight, g)
+        GATHER_WEIGHT(volume(head), volume(data), volume(d_weight), g)
     if d_bias is not None:
-        GATHER_BIAS(head, d_bias, head.shape[0], p.num_filter, prod(head.shape[2:]))
+        GATHER_BIAS(planes(head), d_bias)
 
 
 def cases(draw):

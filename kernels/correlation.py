@@ -51,6 +51,7 @@ from .foundation import (
     require,
     same_type,
     scalar,
+    steps,
     told,
 )
 
@@ -91,22 +92,14 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# a and b are (batch, channels, height, width), out (batch, out_channels, out_h, out_w).
+# a and b are (batch, channels, height, width), out (batch, *displacements, height, width): displacement (v, u) compares
+# pixel (y, x) of a with pixel (y + down, x + across) of b.
 
 
 class Geometry(NamedTuple):
-    batch_size: int
-    channels: int
-    height: int
-    width: int
-    out_h: int
-    out_w: int
     kernel_size: int
     radius: int
-    displacements: int
-    """Along one axis: 2 radius + 1, from -radius stride2 to radius stride2."""
-    out_channels: int
-    """One for each displacement along both axes."""
+    """Displacements go from -radius stride2 to radius stride2, along both axes."""
     first: int
     """The first pixel of the first patch, along each axis."""
     stride1: int
@@ -115,73 +108,88 @@ class Geometry(NamedTuple):
 
 
 @scalar
-def seen(image, plane, y, x, g):
+def seen(image, n, c, y, x):
     """A pixel, or the zero of the padding."""
-    if 0 <= y < g.height and 0 <= x < g.width:
-        return np.float64(image[(plane * g.height + y) * g.width + x])
+    if 0 <= y < image.shape[2] and 0 <= x < image.shape[3]:
+        return np.float64(image[n, c, y, x])
     return np.float64(0)
 
 
 def compare(a, b, out, g: Geometry):
-    for item in items(g.batch_size * g.out_channels * g.out_h * g.out_w):
-        j, i = item % g.out_w, item // g.out_w % g.out_h
-        channel = item // (g.out_w * g.out_h) % g.out_channels
-        image = item // (g.out_w * g.out_h * g.out_channels)
-        down = (channel // g.displacements - g.radius) * g.stride2
-        across = (channel % g.displacements - g.radius) * g.stride2
+    """out[n, v, u, i, j] = mean of a[n, c, y, x] . b[n, c, y + down, x + across] over channels and a patch."""
+    for n, v, u, i, j in items(out.shape):
+        down, across = (v - g.radius) * g.stride2, (u - g.radius) * g.stride2
         total = np.float64(0)
-        for plane in range(image * g.channels, (image + 1) * g.channels):
-            for tap in range(g.kernel_size * g.kernel_size):
-                y, x = g.first + i * g.stride1 + tap // g.kernel_size, g.first + j * g.stride1 + tap % g.kernel_size
-                one, other = seen(a, plane, y, x, g), seen(b, plane, y + down, x + across, g)
-                total += one * other if g.is_multiply else abs(one - other)
-        out[item] = total / (g.kernel_size * g.kernel_size * g.channels)
+        for c, k, m in steps((a.shape[1], g.kernel_size, g.kernel_size)):
+            y, x = g.first + i * g.stride1 + k, g.first + j * g.stride1 + m
+            one, other = seen(a, n, c, y, x), seen(b, n, c, y + down, x + across)
+            total += one * other if g.is_multiply else abs(one - other)
+        out[n, v, u, i, j] = total / (g.kernel_size * g.kernel_size * a.shape[1])
 
 
-def compare_back(head, a, b, d_data, second, g: Geometry):
-    """Gradient by a, or by b where ``second``: one item is one pixel, which sums over the patches that hold it."""
-    for item in items(g.batch_size * g.channels * g.height * g.width):
-        x, y, plane = item % g.width, item // g.width % g.height, item // (g.width * g.height)
+@scalar
+def with_patches(total, slope, head, n, v, u, y, x, g):
+    """total + sum of slope . head[n, v, u, i, j] over the patches of a displacement that hold pixel (y, x) of a."""
+    for k, m in steps((g.kernel_size, g.kernel_size)):
+        i, j = y - g.first - k, x - g.first - m
+        if i % g.stride1 == 0 and j % g.stride1 == 0:
+            i, j = i // g.stride1, j // g.stride1
+            if 0 <= i < head.shape[3] and 0 <= j < head.shape[4]:
+                total += head[n, v, u, i, j] * slope
+    return total
+
+
+def send_to_first(head, a, b, d_a, g: Geometry):
+    """d_a[n, c, y, x] = sum over displacements, and patches that hold (y, x), of slope . head."""
+    for n, c, y, x in items(d_a.shape):
         total = np.float64(0)
-        for channel in range(g.out_channels):
-            down = (channel // g.displacements - g.radius) * g.stride2
-            across = (channel % g.displacements - g.radius) * g.stride2
-            # the pixel of a that this pixel is compared with is (y, x) itself, or moved back from b
-            own_y, own_x = (y - down, x - across) if second else (y, x)
-            one = seen(a, plane, own_y, own_x, g)
-            other = seen(b, plane, own_y + down, own_x + across, g)
-            slope = (one if second else other) if g.is_multiply else (1.0 if (one >= other) != second else -1.0)
-            for tap in range(g.kernel_size * g.kernel_size):
-                i, j = own_y - g.first - tap // g.kernel_size, own_x - g.first - tap % g.kernel_size
-                if i % g.stride1 == 0 and j % g.stride1 == 0:
-                    i, j = i // g.stride1, j // g.stride1
-                    if 0 <= i < g.out_h and 0 <= j < g.out_w:
-                        patch = plane // g.channels * g.out_channels + channel
-                        total += head[(patch * g.out_h + i) * g.out_w + j] * slope
-        d_data[item] = total / (g.kernel_size * g.kernel_size * g.channels)
+        for v, u in steps(head.shape[1:3]):
+            down, across = (v - g.radius) * g.stride2, (u - g.radius) * g.stride2
+            one, other = seen(a, n, c, y, x), seen(b, n, c, y + down, x + across)
+            slope = other if g.is_multiply else (1.0 if one >= other else -1.0)
+            total = with_patches(total, slope, head, n, v, u, y, x, g)
+        d_a[n, c, y, x] = total / (g.kernel_size * g.kernel_size * a.shape[1])
 
 
-COMPARE, COMPARE_BACK = Loop(compare), Loop(compare_back)
+def send_to_second(head, a, b, d_b, g: Geometry):
+    """d_b[n, c, y, x] likewise: a pixel of b belongs to the patches of the pixel of a that it is compared with."""
+    for n, c, y, x in items(d_b.shape):
+        total = np.float64(0)
+        for v, u in steps(head.shape[1:3]):
+            own_y, own_x = y - (v - g.radius) * g.stride2, x - (u - g.radius) * g.stride2
+            one, other = seen(a, n, c, own_y, own_x), seen(b, n, c, y, x)
+            slope = one if g.is_multiply else (-1.0 if one >= other else 1.0)
+            total = with_patches(total, slope, head, n, v, u, own_y, own_x, g)
+        d_b[n, c, y, x] = total / (g.kernel_size * g.kernel_size * a.shape[1])
+
+
+COMPARE, SEND_TO_FIRST, SEND_TO_SECOND = Loop(compare), Loop(send_to_first), Loop(send_to_second)
 
 
 # --- the operator -------------------------------------------------------------------------------
 
 
-def geometry(p, data, out):
+def geometry(p):
     radius, first = p.max_displacement // p.stride2, p.max_displacement - p.pad_size
-    return Geometry(
-        *data, *out[2:], p.kernel_size, radius, 2 * radius + 1, out[1], first, p.stride1, p.stride2, int(p.is_multiply)
-    )
+    return Geometry(p.kernel_size, radius, first, p.stride1, p.stride2, int(p.is_multiply))
+
+
+def by_displacement(p, out):
+    """The output with an axis for each axis of a displacement."""
+    count = 2 * (p.max_displacement // p.stride2) + 1
+    return out.reshape((out.shape[0], count, count, *out.shape[2:]))
 
 
 def forward(p, data1, data2, out):
-    COMPARE(data1, data2, out, geometry(p, data1.shape, out.shape))
+    COMPARE(data1, data2, by_displacement(p, out), geometry(p))
 
 
 def backward(p, head, data1, data2, d_data1, d_data2):
-    for second, target in enumerate((d_data1, d_data2)):
-        if target is not None:
-            COMPARE_BACK(head, data1, data2, target, bool(second), geometry(p, data1.shape, head.shape))
+    head, g = by_displacement(p, head), geometry(p)
+    if d_data1 is not None:
+        SEND_TO_FIRST(head, data1, data2, d_data1, g)
+    if d_data2 is not None:
+        SEND_TO_SECOND(head, data1, data2, d_data2, g)
 
 
 def cases(draw):

@@ -54,7 +54,6 @@
     tuned twin may order them otherwise, the same way on every run).
 """
 
-from math import prod
 from typing import Annotated, Literal, NamedTuple
 
 from .convolution import (
@@ -65,11 +64,11 @@ from .convolution import (
     LAYOUTS,
     SEND_BACK,
     inputs,
-    steps,
+    spacing,
 )
 from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, require, same_type, told
 from .multilinear import register_multilinear
-from .shared.convolution_geometry import geometry_of
+from .shared.convolution_geometry import geometry_of, planes, volume
 
 
 class Params(NamedTuple):
@@ -96,7 +95,7 @@ def target_of(p):
 def require_params(p):
     rank = len(p.kernel)
     require("Deconvolution/rank", 1 <= rank <= 3, f"kernel {p.kernel} must have 1 to 3 axes")
-    stride, dilate, pad = steps(p)
+    stride, dilate, pad = spacing(p)
     for name, values, least in (
         ("kernel", p.kernel, 1), ("stride", stride, 1), ("dilate", dilate, 1), ("pad", pad, 0),
         ("adj", p.adj or (0,) * rank, 0), ("target_shape", target_of(p) or p.kernel, 1),
@@ -121,7 +120,7 @@ def require_params(p):
 
 def whole_sizes(p, sizes):
     """Sizes of the output before anything is taken off."""
-    stride, dilate, _ = steps(p)
+    stride, dilate, _ = spacing(p)
     return tuple(
         s * (size - 1) + e * (k - 1) + 1
         for size, k, s, e in zip(sizes, p.kernel, stride, dilate, strict=True)
@@ -136,7 +135,7 @@ def pixels_of(p, sizes):
         require("Deconvolution/target-shape", fits, f"target_shape {target} is larger than {whole}")
         return target
     adj = p.adj or (0,) * len(sizes)
-    pixels = tuple(w - 2 * b + a for w, b, a in zip(whole, steps(p)[2], adj, strict=True))
+    pixels = tuple(w - 2 * b + a for w, b, a in zip(whole, spacing(p)[2], adj, strict=True))
     require(
         "Deconvolution/output-size", all(not told(o) or o > 0 for o in pixels),
         f"data of size {sizes} with pad {p.pad} leaves an output of size {pixels}",
@@ -185,26 +184,26 @@ def infer_type(p, ins, outs):
 
 def turned(p, data, out):
     """Convolution's geometry for the way from ``out`` to ``data``."""
-    stride, dilate, pad = steps(p)
+    stride, dilate, pad = spacing(p)
     if target_of(p) is not None:
         pad = tuple((w - o + 1) // 2 for w, o in zip(whole_sizes(p, data[2:]), out[2:], strict=True))
     return geometry_of(out, data, p.kernel, stride, pad, dilate, p.num_group)
 
 
 def forward(p, data, weight, bias, out):
-    SEND_BACK(data, weight, out, turned(p, data.shape, out.shape))
+    SEND_BACK(volume(data), volume(weight), volume(out), turned(p, data.shape, out.shape))
     if bias is not None:
-        ADD_BIAS(bias, out, out.shape[0], p.num_filter, prod(out.shape[2:]))
+        ADD_BIAS(bias, planes(out))
 
 
 def backward(p, head, data, weight, d_data, d_weight, d_bias):
     g = turned(p, data.shape, head.shape)
     if d_data is not None:
-        CONVOLVE(head, weight, d_data, g)
+        CONVOLVE(volume(head), volume(weight), volume(d_data), g)
     if d_weight is not None:
-        GATHER_WEIGHT(data, head, d_weight, g)
+        GATHER_WEIGHT(volume(data), volume(head), volume(d_weight), g)
     if d_bias is not None:
-        GATHER_BIAS(head, d_bias, head.shape[0], p.num_filter, prod(head.shape[2:]))
+        GATHER_BIAS(planes(head), d_bias)
 
 
 def cases(draw):

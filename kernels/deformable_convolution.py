@@ -59,13 +59,16 @@
 """
 
 from functools import lru_cache
+from math import prod
 from typing import Annotated, Literal, NamedTuple
 
 from .convolution import ADD_BIAS, GATHER_BIAS
 from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, register, require, scratch, told
 from .shared.boxes import floating
+from .shared.convolution_geometry import planes
 from .shared.deformable_sampling import (
     GATHER_WEIGHT,
+    MASK_BACK,
     MOVE_BACK,
     MULTIPLY,
     MULTIPLY_BACK,
@@ -177,47 +180,71 @@ def infer(p, ins, outs):
 
 
 @lru_cache(maxsize=512)
-def geometry(p, data, out):
+def geometry(p, channels):
     """What the loops that sample need to know."""
     stride, dilate, pad = steps(p)
-    channels, modulated = data[1], is_modulated(p)
+    modulated = is_modulated(p)
     return Geometry(
-        channels, channels // p.num_deformable_group, *data[2:], *p.kernel, *out[2:], *stride, *pad, *dilate,
-        edges=not modulated, masked=modulated,
+        channels // p.num_deformable_group, *stride, *pad, *dilate, edges=not modulated, masked=modulated,
     )
 
 
-def product_of(p, data, out):
-    """What the loops that multiply need to know: filters, groups, taps of a filter, pixels."""
-    return p.num_filter, p.num_group, data[1] // p.num_group * p.kernel[0] * p.kernel[1], out[2] * out[3]
+class Views(NamedTuple):
+    """The shapes under which loops see the arrays of a call."""
+
+    offset: Shape
+    mask: Shape
+    sampled: Shape
+    """Columns, for the loops that sample."""
+    columns: Shape
+    """Columns, for products."""
+    weight: Shape
+    out: Shape
+
+
+@lru_cache(maxsize=512)
+def views(p, data, out):
+    """The :class:`Views` for these shapes; what stands for a mask that is not there has twice as many groups."""
+    batch, filters, *pixels = out
+    moves, taps = p.num_deformable_group, data[1] // p.num_group * prod(p.kernel)
+    groups = moves if is_modulated(p) else 2 * moves
+    return Views(
+        (batch, moves, *p.kernel, 2, *pixels), (batch, groups, *p.kernel, *pixels), (data[1], *p.kernel, *pixels),
+        (p.num_group, taps, prod(pixels)), (p.num_group, filters // p.num_group, taps),
+        (batch, p.num_group, filters // p.num_group, prod(pixels)),
+    )
 
 
 def forward(p, data, offset, mask, weight, bias, out):
-    g, product = geometry(p, data.shape, out.shape), product_of(p, data.shape, out.shape)
-    (columns,) = scratch(data, p.num_group * product[2] * product[3])
-    for image in range(data.shape[0]):
-        SAMPLE(data, offset, offset if mask is None else mask, columns, image, g)
-        MULTIPLY(weight, columns, out, image, *product)
+    g, v = geometry(p, data.shape[1]), views(p, data.shape, out.shape)
+    (columns,) = scratch(data, prod(v.columns))
+    offset, mask = offset.reshape(v.offset), (offset if mask is None else mask).reshape(v.mask)
+    for n in range(data.shape[0]):
+        SAMPLE(data, offset, mask, columns.reshape(v.sampled), n, g)
+        MULTIPLY(weight.reshape(v.weight), columns.reshape(v.columns), out.reshape(v.out), n)
     if bias is not None:
-        ADD_BIAS(bias, out, data.shape[0], p.num_filter, product[3])
+        ADD_BIAS(bias, planes(out))
 
 
 def backward(p, head, data, offset, mask, weight, d_data, d_offset, d_mask, d_weight, d_bias):
-    g, product = geometry(p, data.shape, head.shape), product_of(p, data.shape, head.shape)
-    (columns,) = scratch(data, p.num_group * product[2] * product[3])
-    mask = offset if mask is None else mask
-    for image in range(data.shape[0]):
+    g, v = geometry(p, data.shape[1]), views(p, data.shape, head.shape)
+    (columns,) = scratch(data, prod(v.columns))
+    sampled, columns = columns.reshape(v.sampled), columns.reshape(v.columns)
+    offset, mask = offset.reshape(v.offset), (offset if mask is None else mask).reshape(v.mask)
+    heads = head.reshape(v.out)
+    for n in range(data.shape[0]):
         if d_weight is not None:
-            SAMPLE(data, offset, mask, columns, image, g)
-            GATHER_WEIGHT(head, columns, d_weight, image, *product)
-        MULTIPLY_BACK(weight, head, columns, image, *product)
+            SAMPLE(data, offset, mask, sampled, n, g)
+            GATHER_WEIGHT(heads, columns, d_weight.reshape(v.weight), n)
+        MULTIPLY_BACK(weight.reshape(v.weight), heads, columns, n)
         if d_data is not None:
-            SAMPLE_BACK(columns, offset, mask, d_data, image, g)
-        for target, of_mask in ((d_offset, False), (d_mask, True)):
-            if target is not None:
-                MOVE_BACK(columns, data, offset, mask, target, image, of_mask, g)
+            SAMPLE_BACK(sampled, offset, mask, d_data, n, g)
+        if d_offset is not None:
+            MOVE_BACK(sampled, data, offset, mask, d_offset.reshape(v.offset), n, g)
+        if d_mask is not None:
+            MASK_BACK(sampled, data, offset, d_mask.reshape(v.mask), n, g)
     if d_bias is not None:
-        GATHER_BIAS(head, d_bias, head.shape[0], p.num_filter, product[3])
+        GATHER_BIAS(planes(head), d_bias)
 
 
 def forward_unmasked(p, data, offset, weight, bias, out):

@@ -62,7 +62,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, steps, told
 from .foundation.loops import zero
 from .shared.boxes import floating
 from .shared.regions import Fraction, Points, between, checked_regions, image_of, rounded, spread
@@ -114,20 +114,12 @@ def infer(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# A channel of trans is the class times 2, plus 0 along x and 1 along y.
+# trans is (regions, classes, axes, part_size, part_size): axis 0 is that along x, 1 that along y.
 
 
 class Geometry(NamedTuple):
-    regions: int
-    output_dim: int
-    pooled_size: int
     group_size: int
-    batch_size: int
-    channels: int
-    height: int
-    width: int
-    classes: int
-    part_size: int
+    pooled_size: int
     sample_per_part: int
     spatial_scale: float
     trans_std: float
@@ -147,12 +139,47 @@ def length_of(low, high, scale):
 
 
 @scalar
-def moved_by(trans, one, kind, axis, i, j, g):
+def part_of(k, parts, bins):
+    """In which of a few equal parts of an axis bin k lies."""
+    return k * parts // bins
+
+
+@scalar
+def channel_of(output, i, j, g):
+    """The channel that bin (i, j) of an output reads."""
+    row, column = part_of(i, g.group_size, g.pooled_size), part_of(j, g.group_size, g.pooled_size)
+    return (output * g.group_size + row) * g.group_size + column
+
+
+@scalar
+def moved_by(trans, region, kind, axis, i, j, g):
     """How far, in lengths of the region, bin (i, j) moves along an axis."""
     if g.no_trans:
         return 0.0
-    at = ((one * g.classes + kind) * 2 + axis) * g.part_size + i * g.part_size // g.pooled_size
-    return trans[at * g.part_size + j * g.part_size // g.pooled_size] * np.float64(g.trans_std)
+    row, column = part_of(i, trans.shape[3], g.pooled_size), part_of(j, trans.shape[4], g.pooled_size)
+    return trans[region, kind, axis, row, column] * np.float64(g.trans_std)
+
+
+@scalar
+def left_of(rois, trans, region, kind, i, j, g):
+    """Where bin (i, j) of a region begins along x."""
+    width = length_of(rois[region, 1], rois[region, 3], g.spatial_scale)
+    moved = moved_by(trans, region, kind, 0, i, j, g) * width
+    return moved + (j * (width / g.pooled_size) + start_of(rois[region, 1], g.spatial_scale))
+
+
+@scalar
+def top_of(rois, trans, region, kind, i, j, g):
+    """Where bin (i, j) of a region begins along y."""
+    height = length_of(rois[region, 2], rois[region, 4], g.spatial_scale)
+    moved = moved_by(trans, region, kind, 1, i, j, g) * height
+    return moved + (i * (height / g.pooled_size) + start_of(rois[region, 2], g.spatial_scale))
+
+
+@scalar
+def spacing_of(low, high, g):
+    """How far apart the points of a bin are on an axis."""
+    return length_of(low, high, g.spatial_scale) / g.pooled_size / g.sample_per_part
 
 
 @scalar
@@ -167,107 +194,107 @@ def inside(at, side):
     return min(max(at, 0.0), side - 1.0)
 
 
+@scalar
+def slope_at(data, n, c, y, x, axis):
+    """How the value changes along x (axis 0) or y (axis 1); 0 on a pixel."""
+    if axis == 0:
+        return between(data, n, c, y, np.float64(ceil(x))) - between(data, n, c, y, np.float64(floor(x)))
+    return between(data, n, c, np.float64(ceil(y)), x) - between(data, n, c, np.float64(floor(y)), x)
+
+
 def pool(data, rois, trans, out, counts, g: Geometry):
-    """One item is one bin of one output of a region."""
-    bins, samples = g.pooled_size, g.sample_per_part
-    for item in items(g.regions * g.output_dim * bins * bins):
-        i, j, one = item // bins % bins, item % bins, item // (bins * bins * g.output_dim)
-        output = item // (bins * bins) % g.output_dim
-        kind = output // (g.output_dim // g.classes)
-        image = image_of(rois[one * 5], g.batch_size)
-        width = length_of(rois[one * 5 + 1], rois[one * 5 + 3], g.spatial_scale)
-        height = length_of(rois[one * 5 + 2], rois[one * 5 + 4], g.spatial_scale)
-        x = moved_by(trans, one, kind, 0, i, j, g) * width
-        y = moved_by(trans, one, kind, 1, i, j, g) * height
-        x += j * (width / bins) + start_of(rois[one * 5 + 1], g.spatial_scale)
-        y += i * (height / bins) + start_of(rois[one * 5 + 2], g.spatial_scale)
-        channel = (output * g.group_size + i * g.group_size // bins) * g.group_size + j * g.group_size // bins
-        plane = (image * g.channels + channel) * g.height * g.width
+    """out[region, f, i, j] = mean over the points (v, u) of bin (i, j) near the map, of which there are ``counts``."""
+    high, wide = data.shape[2], data.shape[3]
+    for region, f, i, j in items(out.shape):
+        kind, c = f // (out.shape[1] // trans.shape[1]), channel_of(f, i, j, g)
+        n = image_of(rois[region, 0], data.shape[0])
+        across = spacing_of(rois[region, 1], rois[region, 3], g)
+        down = spacing_of(rois[region, 2], rois[region, 4], g)
+        left, top = left_of(rois, trans, region, kind, i, j, g), top_of(rois, trans, region, kind, i, j, g)
         count = 0
         total = np.float64(0)
-        for sample in range(samples * samples if image >= 0 else 0):
-            v = y + sample // samples * (height / bins / samples)
-            u = x + sample % samples * (width / bins / samples)
-            if near(v, g.height) and near(u, g.width):
-                total += between(data, plane, g.height, g.width, inside(v, g.height), inside(u, g.width))
-                count += 1
-        out[item] = total / max(count, 1)
-        counts[item] = count
+        if n >= 0:
+            for k, m in steps((g.sample_per_part, g.sample_per_part)):
+                v, u = top + k * down, left + m * across
+                if near(v, high) and near(u, wide):
+                    total += between(data, n, c, inside(v, high), inside(u, wide))
+                    count += 1
+        out[region, f, i, j] = total / max(count, 1)
+        counts[region, f, i, j] = count
 
 
-def pool_back(head, data, rois, trans, counts, target, of_data, g: Geometry):
-    """The gradient of data, an item a channel of an image, or of trans, an item one number."""
-    bins, samples, part = g.pooled_size, g.sample_per_part, g.part_size
-    for item in items(g.batch_size * g.channels if of_data else g.regions * g.classes * 2 * part * part):
-        image, channel = item // g.channels, item % g.channels
-        one_region, axis = item // (g.classes * 2 * part * part), item // (part * part) % 2
-        if of_data:
-            for q in range(item * g.height * g.width, (item + 1) * g.height * g.width):
-                target[q] = 0
+def pool_back(head, rois, trans, counts, d_data, g: Geometry):
+    """d_data[n, c] = what every bin that reads channel c of image n sends to the pixels around its points."""
+    high, wide = d_data.shape[2], d_data.shape[3]
+    for n, c in items(d_data.shape[:2]):
+        for y, x in steps(d_data.shape[2:]):
+            d_data[n, c, y, x] = 0
+        for region, f, i, j in steps(head.shape):
+            if image_of(rois[region, 0], d_data.shape[0]) == n and channel_of(f, i, j, g) == c:
+                kind = f // (head.shape[1] // trans.shape[1])
+                across = spacing_of(rois[region, 1], rois[region, 3], g)
+                down = spacing_of(rois[region, 2], rois[region, 4], g)
+                left, top = left_of(rois, trans, region, kind, i, j, g), top_of(rois, trans, region, kind, i, j, g)
+                amount = head[region, f, i, j] / np.float64(max(counts[region, f, i, j], 1))
+                for k, m in steps((g.sample_per_part, g.sample_per_part)):
+                    v, u = top + k * down, left + m * across
+                    if near(v, high) and near(u, wide):
+                        spread(d_data, n, c, inside(v, high), inside(u, wide), amount)
+
+
+def move_back(head, data, rois, trans, counts, d_trans, g: Geometry):
+    """d_trans[region, kind, axis, row, column] = sum of head . slope . length over the points of the bins it moves."""
+    high, wide = data.shape[2], data.shape[3]
+    for region, kind, axis, row, column in items(d_trans.shape):
+        n = image_of(rois[region, 0], data.shape[0])
+        length = length_of(rois[region, axis + 1], rois[region, axis + 3], g.spatial_scale)
+        across, down = spacing_of(rois[region, 1], rois[region, 3], g), spacing_of(rois[region, 2], rois[region, 4], g)
         total = np.float64(0)
-        for one in range(0 if of_data else one_region, g.regions if of_data else one_region + 1):
-            if not of_data:
-                image = image_of(rois[one * 5], g.batch_size)
-            own = image >= 0 and image_of(rois[one * 5], g.batch_size) == image
-            width = length_of(rois[one * 5 + 1], rois[one * 5 + 3], g.spatial_scale)
-            height = length_of(rois[one * 5 + 2], rois[one * 5 + 4], g.spatial_scale)
-            for place in range(g.output_dim * bins * bins if own else 0):
-                i, j, output = place // bins % bins, place % bins, place // (bins * bins)
-                kind = output // (g.output_dim // g.classes)
-                source = (output * g.group_size + i * g.group_size // bins) * g.group_size + j * g.group_size // bins
-                cell = ((one * g.classes + kind) * 2 + axis) * part + i * part // bins
-                reads = source == channel if of_data else cell * part + j * part // bins == item
-                if reads:
-                    x = moved_by(trans, one, kind, 0, i, j, g) * width
-                    y = moved_by(trans, one, kind, 1, i, j, g) * height
-                    x += j * (width / bins) + start_of(rois[one * 5 + 1], g.spatial_scale)
-                    y += i * (height / bins) + start_of(rois[one * 5 + 2], g.spatial_scale)
-                    at = one * g.output_dim * bins * bins + place
-                    amount = head[at] / np.float64(max(counts[at], 1))
-                    plane = (image * g.channels + source) * g.height * g.width
-                    for sample in range(samples * samples):
-                        v = y + sample // samples * (height / bins / samples)
-                        u = x + sample % samples * (width / bins / samples)
-                        if near(v, g.height) and near(u, g.width):
-                            v, u = inside(v, g.height), inside(u, g.width)
-                            if of_data:
-                                spread(target, plane, g.height, g.width, v, u, amount)
-                            elif axis == 0:
-                                slope = between(data, plane, g.height, g.width, v, np.float64(ceil(u)))
-                                slope -= between(data, plane, g.height, g.width, v, np.float64(floor(u)))
-                                total += amount * slope * width * g.trans_std
-                            else:
-                                slope = between(data, plane, g.height, g.width, np.float64(ceil(v)), u)
-                                slope -= between(data, plane, g.height, g.width, np.float64(floor(v)), u)
-                                total += amount * slope * height * g.trans_std
-        if not of_data:
-            target[item] = total
+        for f, i, j in steps(head.shape[1:]):
+            is_moved = f // (head.shape[1] // trans.shape[1]) == kind
+            is_moved &= part_of(i, trans.shape[3], g.pooled_size) == row
+            is_moved &= part_of(j, trans.shape[4], g.pooled_size) == column
+            if n >= 0 and is_moved:
+                left, top = left_of(rois, trans, region, kind, i, j, g), top_of(rois, trans, region, kind, i, j, g)
+                amount = head[region, f, i, j] / np.float64(max(counts[region, f, i, j], 1))
+                for k, m in steps((g.sample_per_part, g.sample_per_part)):
+                    v, u = top + k * down, left + m * across
+                    if near(v, high) and near(u, wide):
+                        slope = slope_at(data, n, channel_of(f, i, j, g), inside(v, high), inside(u, wide), axis)
+                        total += amount * slope * length * g.trans_std
+        d_trans[region, kind, axis, row, column] = total
 
 
-POOL, POOL_BACK = Loop(pool), Loop(pool_back)
+POOL, POOL_BACK, MOVE_BACK = Loop(pool), Loop(pool_back), Loop(move_back)
 
 
 # --- the operator -------------------------------------------------------------------------------
 
 
-def geometry(p, data, trans, out):
-    """What both loops need to know of shapes and parameters."""
-    classes = 1 if trans is None else trans.shape[1] // 2
-    return Geometry(
-        *out.shape[:3], p.group_size, *data.shape, classes, p.part_size or p.pooled_size,
-        p.sample_per_part, p.spatial_scale, p.trans_std, p.no_trans,
-    )
+def geometry(p):
+    return Geometry(p.group_size, p.pooled_size, p.sample_per_part, p.spatial_scale, p.trans_std, p.no_trans)
+
+
+def by_axis(trans):
+    """trans with one axis for classes and one for axes."""
+    return trans.reshape((trans.shape[0], trans.shape[1] // 2, 2, *trans.shape[2:]))
+
+
+def or_rois(trans, rois):
+    """What stands for trans, which is not looked at where it is not there."""
+    return rois.reshape((rois.size, 1, 1, 1, 1)) if trans is None else by_axis(trans)
 
 
 def forward(p, data, rois, trans, out, counts):
-    POOL(data, rois, rois if trans is None else trans, out, counts, geometry(p, data, trans, out))
+    POOL(data, rois, or_rois(trans, rois), out, counts, geometry(p))
 
 
 def backward(p, head, data, rois, trans, counts, d_data, d_rois, d_trans):
-    reads = head, data, rois, rois if trans is None else trans, counts
-    for target in (d_data, d_trans):
-        if target is not None:
-            POOL_BACK(*reads, target, target is d_data, geometry(p, data, trans, head))
+    trans = or_rois(trans, rois)
+    if d_data is not None:
+        POOL_BACK(head, rois, trans, counts, d_data, geometry(p))
+    if d_trans is not None:
+        MOVE_BACK(head, data, rois, trans, counts, by_axis(d_trans), geometry(p))
     zero(d_rois)
 
 

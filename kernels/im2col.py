@@ -34,9 +34,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, require, same_type, told
+from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, require, same_type, steps, told
 from .multilinear import register_multilinear
-from .shared.convolution_geometry import Geometry, geometry_of
+from .shared.convolution_geometry import Geometry, geometry_of, volume
 
 
 class Params(NamedTuple):
@@ -54,7 +54,7 @@ class BackParams(NamedTuple):
     pad: Shape = ()
 
 
-def steps(p):
+def spacing(p):
     """Stride, dilate and pad, with their defaults, or a refusal."""
     rank = len(p.kernel)
     require("im2col/lengths", 1 <= rank <= 3, f"kernel {p.kernel} must have 1 to 3 numbers")
@@ -71,7 +71,7 @@ def steps(p):
 def positions(p, sizes):
     """How many positions the kernel has along each axis."""
     counts = []
-    for size, kernel, stride, dilate, pad in zip(sizes, p.kernel, *steps(p), strict=True):
+    for size, kernel, stride, dilate, pad in zip(sizes, p.kernel, *spacing(p), strict=True):
         reach = dilate * (kernel - 1) + 1
         require(
             "im2col/positions", not told(size) or reach <= size + 2 * pad,
@@ -82,7 +82,7 @@ def positions(p, sizes):
 
 
 def infer(p, ins, outs):
-    steps(p)
+    spacing(p)
     taps = prod(p.kernel)
     out = merge("im2col/columns", "output", outs[0], (UNKNOWN,) * 3)
     data = merge("im2col/lengths", "data", ins[0], (out[0], out[1] // taps, *(UNKNOWN,) * len(p.kernel)))
@@ -91,7 +91,7 @@ def infer(p, ins, outs):
 
 
 def infer_back(p, ins, outs):
-    steps(p)
+    spacing(p)
     require(
         "col2im/shape", len(p.output_size) == len(p.kernel) and min(p.output_size) > 0,
         f"output_size {p.output_size} must have a positive number for each of kernel {p.kernel}",
@@ -116,39 +116,31 @@ def infer_type(p, ins, outs):
 
 
 def gather_columns(data, out, g: Geometry):
-    """One item is what one tap sees in one channel: a number for each of its positions."""
-    positions = g.out_d * g.out_h * g.out_w
-    for row in items(g.batch_size * g.channels * g.kernel_d * g.kernel_h * g.kernel_w):
-        plane, tap = row // (g.kernel_d * g.kernel_h * g.kernel_w), row % (g.kernel_d * g.kernel_h * g.kernel_w)
-        k = tap // (g.kernel_h * g.kernel_w) * g.dilate_d - g.pad_d
-        i = tap // g.kernel_w % g.kernel_h * g.dilate_h - g.pad_h
-        j = tap % g.kernel_w * g.dilate_w - g.pad_w
-        for line in range(g.out_d * g.out_h):
-            z, y = line // g.out_h * g.stride_d + k, line % g.out_h * g.stride_h + i
-            for q in range(g.out_w):
-                x = q * g.stride_w + j
-                seen = 0 <= z < g.depth and 0 <= y < g.height and 0 <= x < g.width
-                pixel = ((plane * g.depth + z) * g.height + y) * g.width + x
-                out[row * positions + line * g.out_w + q] = data[pixel] if seen else 0
+    """out[n, c, k, i, j, z, y, x] = data[n, c, depth, row, column], what tap (k, i, j) sees; 0 in the padding."""
+    for n, c, k, i, j in items(out.shape[:5]):
+        for z, y, x in steps(out.shape[5:]):
+            depth = z * g.stride_d - g.pad_d + k * g.dilate_d
+            row = y * g.stride_h - g.pad_h + i * g.dilate_h
+            column = x * g.stride_w - g.pad_w + j * g.dilate_w
+            if 0 <= depth < data.shape[2] and 0 <= row < data.shape[3] and 0 <= column < data.shape[4]:
+                out[n, c, k, i, j, z, y, x] = data[n, c, depth, row, column]
+            else:
+                out[n, c, k, i, j, z, y, x] = 0
 
 
 def add_columns(columns, out, g: Geometry):
-    """One item is one pixel, which adds up the entries of all taps that see it."""
-    taps = g.kernel_d * g.kernel_h * g.kernel_w
-    for item in items(g.batch_size * g.channels * g.depth * g.height * g.width):
-        plane, z = item // (g.depth * g.height * g.width), item // (g.height * g.width) % g.depth
-        y, x = item // g.width % g.height, item % g.width
+    """out[n, c, depth, row, column] = sum over k, i, j of columns[n, c, k, i, j, z, y, x], the taps that see it."""
+    for n, c, depth, row, column in items(out.shape):
         total = np.float64(0)
-        for tap in range(taps):
-            k = z + g.pad_d - tap // (g.kernel_h * g.kernel_w) * g.dilate_d
-            i = y + g.pad_h - tap // g.kernel_w % g.kernel_h * g.dilate_h
-            j = x + g.pad_w - tap % g.kernel_w * g.dilate_w
-            if k % g.stride_d == 0 and i % g.stride_h == 0 and j % g.stride_w == 0:
-                k, i, j = k // g.stride_d, i // g.stride_h, j // g.stride_w
-                if 0 <= k < g.out_d and 0 <= i < g.out_h and 0 <= j < g.out_w:
-                    row = plane * taps + tap
-                    total += columns[((row * g.out_d + k) * g.out_h + i) * g.out_w + j]
-        out[item] = total
+        for k, i, j in steps(columns.shape[2:5]):
+            z = depth + g.pad_d - k * g.dilate_d
+            y = row + g.pad_h - i * g.dilate_h
+            x = column + g.pad_w - j * g.dilate_w
+            if z % g.stride_d == 0 and y % g.stride_h == 0 and x % g.stride_w == 0:
+                z, y, x = z // g.stride_d, y // g.stride_h, x // g.stride_w
+                if 0 <= z < columns.shape[5] and 0 <= y < columns.shape[6] and 0 <= x < columns.shape[7]:
+                    total += columns[n, c, k, i, j, z, y, x]
+        out[n, c, depth, row, column] = total
 
 
 GATHER_COLUMNS, ADD_COLUMNS = Loop(gather_columns), Loop(add_columns)
@@ -159,17 +151,24 @@ GATHER_COLUMNS, ADD_COLUMNS = Loop(gather_columns), Loop(add_columns)
 
 def geometry(p, image):
     """What both loops need to know; there is one filter that sees all channels."""
-    stride, dilate, pad = steps(p)
+    stride, dilate, pad = spacing(p)
     return geometry_of(image, (image[0], 1, *positions(p, image[2:])), p.kernel, stride, pad, dilate)
 
 
+def by_taps(columns, g):
+    """Columns as (batch, channels, *kernel, *positions)."""
+    return columns.reshape((g.batch_size, g.channels, *g.kernel, *g.out))
+
+
 def forward(p, data, out):
-    GATHER_COLUMNS(data, out, geometry(p, data.shape))
+    g = geometry(p, data.shape)
+    GATHER_COLUMNS(volume(data), by_taps(out, g), g)
 
 
 def backward(p, head, d_data):
     if d_data is not None:
-        ADD_COLUMNS(head, d_data, geometry(p, d_data.shape))
+        g = geometry(p, d_data.shape)
+        ADD_COLUMNS(by_taps(head, g), volume(d_data), g)
 
 
 def forward_back(p, data, out):

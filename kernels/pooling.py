@@ -84,7 +84,9 @@ from .foundation import (
     require,
     same_type,
     scalar,
+    steps,
 )
+from .shared.convolution_geometry import planes, volume
 from .shared.pooling_windows import (
     Geometry,
     channel_last,
@@ -189,113 +191,100 @@ def slope_3(x, y):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, depth, height, width), out (planes, out_d, out_h, out_w). begin, end and size hold the
-# windows along depth, then those along height, then those along width (``windows``).
+# Arrays have three sides (``volume``), those of 2 x 2 windows side by side have two, and those in which max_back seeks
+# one (``planes``). begin, end and size hold the windows along depth, then those along height, then those along width
+# (``windows``): those of output (z, y, x) are at z, row and column.
 
 
 def max_rows(data, out, begin, end, least, g: Geometry):
-    for row in items(g.planes * g.out_d * g.out_h):
-        plane, z = row // (g.out_h * g.out_d), row // g.out_h % g.out_d
-        y = g.out_d + row % g.out_h
-        for j in range(g.out_w):
-            x = g.out_d + g.out_h + j
-            best = least
-            for d in range(begin[z], end[z]):
-                for h in range(begin[y], end[y]):
-                    line = ((plane * g.depth + d) * g.height + h) * g.width
-                    for w in range(begin[x], end[x]):
-                        best = data[line + w] if data[line + w] > best else best
-            out[row * g.out_w + j] = best
+    """out[n, c, z, y, x] = the largest element of the window, or the least number."""
+    for n, c, z, y, x in items(out.shape):
+        row, column = g.out_d + y, g.out_d + g.out_h + x
+        best = least
+        for d in range(begin[z], end[z]):
+            for h in range(begin[row], end[row]):
+                for w in range(begin[column], end[column]):
+                    best = data[n, c, d, h, w] if data[n, c, d, h, w] > best else best
+        out[n, c, z, y, x] = best
 
 
 def max_back(head, data, d_data, begin, end, least, g: Geometry):
-    for plane in items(g.planes):
-        for at in range(plane * g.depth * g.height * g.width, (plane + 1) * g.depth * g.height * g.width):
-            d_data[at] = 0
-        for row in range(plane * g.out_d * g.out_h, (plane + 1) * g.out_d * g.out_h):
-            z, y = row // g.out_h % g.out_d, g.out_d + row % g.out_h
-            for j in range(g.out_w):
-                x = g.out_d + g.out_h + j
-                best = least
-                first = -1
-                for d in range(begin[z], end[z]):
-                    for h in range(begin[y], end[y]):
-                        line = ((plane * g.depth + d) * g.height + h) * g.width
-                        for w in range(begin[x], end[x]):
-                            first = line + w if data[line + w] > best else first
-                            best = data[line + w] if data[line + w] > best else best
-                if first >= 0:
-                    d_data[first] += head[row * g.out_w + j]
+    """d_data[n, c, q] = sum of head over the windows whose first largest element is pixel q."""
+    for n, c in items(d_data.shape[:2]):
+        for q in range(d_data.shape[2]):
+            d_data[n, c, q] = 0
+        for z, y, x in steps(head.shape[2:]):
+            row, column = g.out_d + y, g.out_d + g.out_h + x
+            best = least
+            first = -1
+            for d in range(begin[z], end[z]):
+                for h in range(begin[row], end[row]):
+                    line = (d * g.height + h) * g.width
+                    for q in range(line + begin[column], line + end[column]):
+                        first = q if data[n, c, q] > best else first
+                        best = data[n, c, q] if data[n, c, q] > best else best
+            if first >= 0:
+                d_data[n, c, first] += head[n, c, z, y, x]
 
 
-def max_pairs(data, out, least, g: Geometry):
+def max_pairs(data, out, least):
     """max_rows for windows of 2 x 2 side by side, the commonest."""
-    for row in items(g.planes * g.out_h):
-        upper = (row // g.out_h * g.height + row % g.out_h * 2) * g.width
-        lower = upper + g.width
-        for j in range(g.out_w):
-            best = data[upper + 2 * j] if data[upper + 2 * j] > least else least
-            best = data[upper + 2 * j + 1] if data[upper + 2 * j + 1] > best else best
-            best = data[lower + 2 * j] if data[lower + 2 * j] > best else best
-            out[row * g.out_w + j] = data[lower + 2 * j + 1] if data[lower + 2 * j + 1] > best else best
+    for n, c, y, x in items(out.shape):
+        best = least
+        for i, j in steps((2, 2)):
+            best = data[n, c, 2 * y + i, 2 * x + j] if data[n, c, 2 * y + i, 2 * x + j] > best else best
+        out[n, c, y, x] = best
 
 
 def max_pairs_back(head, data, d_data, least, g: Geometry):
-    """max_back for windows of 2 x 2 side by side."""
-    for row in items(g.planes * g.out_h):
-        plane = row // g.out_h
-        upper = (plane * g.height + row % g.out_h * 2) * g.width
-        lower = upper + g.width
-        for j in range(g.out_w):
+    """max_back for windows of 2 x 2 side by side: what no window holds gets 0 with the last one of its line."""
+    for n, c, y in items(head.shape[:3]):
+        for x in range(head.shape[3]):
             best = least
-            first = upper + 2 * j
-            for at in (first, first + 1, lower + 2 * j, lower + 2 * j + 1):
-                d_data[at] = 0
-                first = at if data[at] > best else first
-                best = data[at] if data[at] > best else best
+            at_i, at_j = 0, 0
+            for i in range(2):
+                before = best
+                for j in range(2):
+                    d_data[n, c, 2 * y + i, 2 * x + j] = 0
+                    at_j = j if data[n, c, 2 * y + i, 2 * x + j] > best else at_j
+                    best = data[n, c, 2 * y + i, 2 * x + j] if data[n, c, 2 * y + i, 2 * x + j] > best else best
+                at_i = i if best > before else at_i
             if best > least:
-                d_data[first] = head[row * g.out_w + j]
-        for w in range(2 * g.out_w, g.width):
-            d_data[upper + w] = 0
-            d_data[lower + w] = 0
-        if row % g.out_h == g.out_h - 1:
-            for at in range(lower + g.width, (plane + 1) * g.height * g.width):
-                d_data[at] = 0
+                d_data[n, c, 2 * y + at_i, 2 * x + at_j] = head[n, c, y, x]
+        for i, w in steps((2, g.width - 2 * g.out_w)):
+            d_data[n, c, 2 * y + i, 2 * g.out_w + w] = 0
+        if y == g.out_h - 1:
+            for h, w in steps((g.height - 2 * g.out_h, g.width)):
+                d_data[n, c, 2 * g.out_h + h, w] = 0
 
 
 def sum_rows(data, out, begin, end, size, g: Geometry):
-    for row in items(g.planes * g.out_d * g.out_h):
-        plane, z = row // (g.out_h * g.out_d), row // g.out_h % g.out_d
-        y = g.out_d + row % g.out_h
-        for j in range(g.out_w):
-            x = g.out_d + g.out_h + j
-            total = np.float64(0)
-            for d in range(begin[z], end[z]):
-                for h in range(begin[y], end[y]):
-                    line = ((plane * g.depth + d) * g.height + h) * g.width
-                    for w in range(begin[x], end[x]):
-                        total += term(data[line + w])  # noqa: F821  # bound by Loop
-            count = max(size[z] * size[y] * size[x], 1) if g.average else 1
-            out[row * g.out_w + j] = root(total) / count  # noqa: F821  # bound by Loop
+    """out[n, c, z, y, x] = root of the sum of term(element) over the window, or of their mean."""
+    for n, c, z, y, x in items(out.shape):
+        row, column = g.out_d + y, g.out_d + g.out_h + x
+        total = np.float64(0)
+        for d in range(begin[z], end[z]):
+            for h in range(begin[row], end[row]):
+                for w in range(begin[column], end[column]):
+                    total += term(data[n, c, d, h, w])  # noqa: F821  # bound by Loop
+        count = max(size[z] * size[row] * size[column], 1) if g.average else 1
+        out[n, c, z, y, x] = root(total) / count  # noqa: F821  # bound by Loop
 
 
 def sum_back(head, data, out, d_data, begin, end, size, g: Geometry):
-    for plane in items(g.planes):
-        for at in range(plane * g.depth * g.height * g.width, (plane + 1) * g.depth * g.height * g.width):
-            d_data[at] = 0
-        for row in range(plane * g.out_d * g.out_h, (plane + 1) * g.out_d * g.out_h):
-            z, y = row // g.out_h % g.out_d, g.out_d + row % g.out_h
-            for j in range(g.out_w):
-                x = g.out_d + g.out_h + j
-                count = max(size[z] * size[y] * size[x], 1) if g.average else 1
-                share = head[row * g.out_w + j] / count
-                result = out[row * g.out_w + j]
-                for d in range(begin[z], end[z]):
-                    for h in range(begin[y], end[y]):
-                        line = ((plane * g.depth + d) * g.height + h) * g.width
-                        for w in range(begin[x], end[x]):
-                            part = slope(data[line + w], result)  # noqa: F821  # likewise
-                            d_data[line + w] += share * part
+    """d_data[n, c, d, h, w] = sum of slope(element, out) . head over the windows that hold (d, h, w)."""
+    for n, c in items(d_data.shape[:2]):
+        for d, h, w in steps(d_data.shape[2:]):
+            d_data[n, c, d, h, w] = 0
+        for z, y, x in steps(head.shape[2:]):
+            row, column = g.out_d + y, g.out_d + g.out_h + x
+            count = max(size[z] * size[row] * size[column], 1) if g.average else 1
+            share = head[n, c, z, y, x] / count
+            for d in range(begin[z], end[z]):
+                for h in range(begin[row], end[row]):
+                    for w in range(begin[column], end[column]):
+                        part = slope(data[n, c, d, h, w], out[n, c, z, y, x])  # noqa: F821  # likewise
+                        d_data[n, c, d, h, w] += share * part
 
 
 MAX, MAX_BACK = Loop(max_rows, tuned=tuned.max_rows), Loop(max_back, tuned=tuned.max_back)
@@ -320,11 +309,11 @@ def forward(p, data, out):
         least = float(np.finfo(x.dtype).min)
         if p.pool_type != "max":
             power = p.p_value if p.pool_type == "lp" else 1
-            SUM[power][0](x, y, begin, end, size, g)
+            SUM[power][0](volume(x), volume(y), begin, end, size, g)
         elif pairs(p, x.shape[2:]):
-            MAX_PAIRS(x, y, least, g)
+            MAX_PAIRS(x, y, least)
         else:
-            MAX(x, y, begin, end, least, g)
+            MAX(volume(x), volume(y), begin, end, least, g)
 
     in_planes(p, [data], [out], work)
 
@@ -347,11 +336,11 @@ def backward(p, head, *others):
         if p.pool_type != "max":
             power = p.p_value if p.pool_type == "lp" else 1
             x, y = seen or (d_x, h)  # sums do not look at them
-            SUM[power][1](h, x, y, d_x, begin, end, size, g)
+            SUM[power][1](volume(h), volume(x), volume(y), volume(d_x), begin, end, size, g)
         elif pairs(p, d_x.shape[2:]):
             MAX_PAIRS_BACK(h, *seen, d_x, least, g)
         else:
-            MAX_BACK(h, *seen, d_x, begin, end, least, g)
+            MAX_BACK(volume(h), *map(planes, seen), planes(d_x), begin, end, least, g)
 
     in_planes(p, [head, *seen], [d_data], work)
 

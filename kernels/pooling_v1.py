@@ -37,8 +37,9 @@ from math import inf
 from typing import Literal, NamedTuple
 
 from . import pooling
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, same_type
+from .foundation import Case, Loop, Op, Shape, items, merge, register, require, same_type, steps
 from .foundation.walks import integers
+from .shared.convolution_geometry import volume
 from .shared.pooling_windows import Geometry, checked, count, windows
 
 
@@ -81,37 +82,33 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, height, width), out (planes, out_h, out_w). begin, end and size hold one window along depth,
-# then those along height, then those along width; size counts padding too.
+# begin, end and size hold one window along depth, then those along height, then those along width: those of output
+# (y, x) are at row and column. size counts padding too.
 
 
 def largest(data, out, begin, end, size, least, g: Geometry):
-    for row in items(g.planes * g.out_h):
-        plane, y = row // g.out_h, 1 + row % g.out_h
-        for j in range(g.out_w):
-            x = 1 + g.out_h + j
-            seen = max(end[y] - begin[y], 0) * max(end[x] - begin[x], 0)
-            best = 0.0 if size[y] * size[x] > seen else least
-            for h in range(begin[y], end[y]):
-                line = (plane * g.height + h) * g.width
-                for at in range(line + begin[x], line + end[x]):
-                    best = best if best >= data[at] or best != best else data[at]
-            out[row * g.out_w + j] = best
+    """out[n, c, y, x] = the largest element of the window, where padding counts as 0."""
+    for n, c, y, x in items(out.shape):
+        row, column = 1 + y, 1 + g.out_h + x
+        seen = max(end[row] - begin[row], 0) * max(end[column] - begin[column], 0)
+        best = 0.0 if size[row] * size[column] > seen else least
+        for h in range(begin[row], end[row]):
+            for w in range(begin[column], end[column]):
+                best = best if best >= data[n, c, h, w] or best != best else data[n, c, h, w]
+        out[n, c, y, x] = best
 
 
 def largest_back(head, data, out, d_data, begin, end, g: Geometry):
-    for plane in items(g.planes):
-        for at in range(plane * g.height * g.width, (plane + 1) * g.height * g.width):
-            d_data[at] = 0
-        for row in range(plane * g.out_h, (plane + 1) * g.out_h):
-            y = 1 + row % g.out_h
-            for j in range(g.out_w):
-                x = 1 + g.out_h + j
-                for h in range(begin[y], end[y]):
-                    line = (plane * g.height + h) * g.width
-                    for at in range(line + begin[x], line + end[x]):
-                        if data[at] == out[row * g.out_w + j]:
-                            d_data[at] += head[row * g.out_w + j]
+    """d_data[n, c, h, w] = sum of head over the windows whose largest number is that of (h, w)."""
+    for n, c in items(d_data.shape[:2]):
+        for h, w in steps(d_data.shape[2:]):
+            d_data[n, c, h, w] = 0
+        for y, x in steps(head.shape[2:]):
+            row, column = 1 + y, 1 + g.out_h + x
+            for h in range(begin[row], end[row]):
+                for w in range(begin[column], end[column]):
+                    if data[n, c, h, w] == out[n, c, y, x]:
+                        d_data[n, c, h, w] += head[n, c, y, x]
 
 
 LARGEST, LARGEST_BACK = Loop(largest), Loop(largest_back)
@@ -135,7 +132,7 @@ def forward(p, data, out):
     if p.pool_type == "max":
         LARGEST(data, out, begin, end, size, -inf, g)
     else:
-        SUM(data, out, begin, end, size, g)
+        SUM(volume(data), volume(out), begin, end, size, g)
 
 
 def needs(p):
@@ -150,6 +147,7 @@ def backward(p, head, *others):
     if p.pool_type == "max":
         LARGEST_BACK(head, *seen, d_data, begin, end, g)
     else:
+        head, d_data = volume(head), volume(d_data)
         SUM_BACK(head, d_data, head, d_data, begin, end, size, g)
 
 

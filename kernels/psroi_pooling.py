@@ -39,7 +39,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, steps, told
 from .foundation.loops import clipped, clipped_up, zero
 from .shared.boxes import floating
 from .shared.regions import Fraction, checked_regions, image_of, rounded
@@ -74,17 +74,6 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-class Geometry(NamedTuple):
-    regions: int
-    output_dim: int
-    pooled_size: int
-    group_size: int
-    batch_size: int
-    channels: int
-    height: int
-    width: int
-
-
 @scalar
 def begin_of(low, high, scale, k, bins, side):
     """The first pixel of bin ``k`` of an axis; with k + 1 and ``end_of`` one past its last."""
@@ -101,48 +90,51 @@ def end_of(low, high, scale, k, bins, side):
     return clipped_up(start + (k + 1) * (length / bins), side + 1)
 
 
-def pool(data, rois, out, scale, g: Geometry):
-    bins, group = g.pooled_size, g.group_size
-    for item in items(g.regions * g.output_dim * bins * bins):
-        i, j, one = item // bins % bins, item % bins, item // (bins * bins * g.output_dim)
-        image = image_of(rois[one * 5], g.batch_size)
-        left = begin_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, g.width)
-        right = end_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, g.width)
-        top = begin_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, g.height)
-        bottom = end_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, g.height)
+@scalar
+def part_of(k, parts, bins):
+    """In which of a few equal parts of an axis bin k lies."""
+    return k * parts // bins
+
+
+def pool(data, rois, out, scale, group_size):
+    """out[region, f, i, j] = mean of the pixels of bin (i, j) in its channel."""
+    bins = out.shape[2]
+    for region, f, i, j in items(out.shape):
+        n = image_of(rois[region, 0], data.shape[0])
+        left = begin_of(rois[region, 1], rois[region, 3], scale, j, bins, data.shape[3])
+        right = end_of(rois[region, 1], rois[region, 3], scale, j, bins, data.shape[3])
+        top = begin_of(rois[region, 2], rois[region, 4], scale, i, bins, data.shape[2])
+        bottom = end_of(rois[region, 2], rois[region, 4], scale, i, bins, data.shape[2])
         count = max(bottom - top, 0) * max(right - left, 0)
-        output = item // (bins * bins) % g.output_dim
-        channel = (output * group + i * group // bins) * group + j * group // bins
+        c = (f * group_size + part_of(i, group_size, bins)) * group_size + part_of(j, group_size, bins)
         total = np.float64(0)
-        if image >= 0 and count > 0:
+        if n >= 0 and count > 0:
             for y in range(top, bottom):
                 for x in range(left, right):
-                    total += data[((image * g.channels + channel) * g.height + y) * g.width + x]
-        out[item] = total / max(count, 1)
+                    total += data[n, c, y, x]
+        out[region, f, i, j] = total / max(count, 1)
 
 
-def pool_back(head, rois, d_data, scale, g: Geometry):
-    """One item is one channel of one image; it sums over the bins that read it."""
-    bins, group = g.pooled_size, g.group_size
-    for item in items(g.batch_size * g.channels):
-        for q in range(item * g.height * g.width, (item + 1) * g.height * g.width):
-            d_data[q] = 0
-        channel = item % g.channels
-        output, row, column = channel // (group * group), channel // group % group, channel % group
-        for one in range(g.regions if output < g.output_dim else 0):
-            if image_of(rois[one * 5], g.batch_size) == item // g.channels:
-                for place in range(bins * bins):
-                    i, j = place // bins, place % bins
-                    if i * group // bins == row and j * group // bins == column:
-                        left = begin_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, g.width)
-                        right = end_of(rois[one * 5 + 1], rois[one * 5 + 3], scale, j, bins, g.width)
-                        top = begin_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, g.height)
-                        bottom = end_of(rois[one * 5 + 2], rois[one * 5 + 4], scale, i, bins, g.height)
+def pool_back(head, rois, d_data, scale, group_size):
+    """d_data[n, c, y, x] = sum of head / count over the bins that read the pixel; channel c is (f, row, column)."""
+    bins = head.shape[2]
+    for n, c in items(d_data.shape[:2]):
+        for y, x in steps(d_data.shape[2:]):
+            d_data[n, c, y, x] = 0
+        f, row, column = c // (group_size * group_size), c // group_size % group_size, c % group_size
+        for region in range(rois.shape[0] if f < head.shape[1] else 0):
+            if image_of(rois[region, 0], d_data.shape[0]) == n:
+                for i, j in steps(head.shape[2:]):
+                    if part_of(i, group_size, bins) == row and part_of(j, group_size, bins) == column:
+                        left = begin_of(rois[region, 1], rois[region, 3], scale, j, bins, d_data.shape[3])
+                        right = end_of(rois[region, 1], rois[region, 3], scale, j, bins, d_data.shape[3])
+                        top = begin_of(rois[region, 2], rois[region, 4], scale, i, bins, d_data.shape[2])
+                        bottom = end_of(rois[region, 2], rois[region, 4], scale, i, bins, d_data.shape[2])
                         count = max(max(bottom - top, 0) * max(right - left, 0), 1)
-                        amount = head[((one * g.output_dim + output) * bins + i) * bins + j] / count
+                        amount = head[region, f, i, j] / count
                         for y in range(top, bottom):
                             for x in range(left, right):
-                                d_data[(item * g.height + y) * g.width + x] += amount
+                                d_data[n, c, y, x] += amount
 
 
 POOL, POOL_BACK = Loop(pool), Loop(pool_back)
@@ -151,17 +143,13 @@ POOL, POOL_BACK = Loop(pool), Loop(pool_back)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def geometry(p, data, out):
-    return Geometry(*out.shape[:3], p.group_size or p.pooled_size, *data.shape)
-
-
 def forward(p, data, rois, out):
-    POOL(data, rois, out, p.spatial_scale, geometry(p, data, out))
+    POOL(data, rois, out, p.spatial_scale, p.group_size or p.pooled_size)
 
 
 def backward(p, head, rois, d_data, d_rois):
     if d_data is not None:
-        POOL_BACK(head, rois, d_data, p.spatial_scale, geometry(p, d_data, head))
+        POOL_BACK(head, rois, d_data, p.spatial_scale, p.group_size or p.pooled_size)
     zero(d_rois)
 
 

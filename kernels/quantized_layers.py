@@ -54,6 +54,7 @@ from .batch_norm import Params as NormParams
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require
 from .quantize import calibrated
 from .shared.boxes import nothing
+from .shared.convolution_geometry import planes, volume
 from .shared.quantized import (
     BYTE,
     BYTES,
@@ -201,9 +202,10 @@ def forward_full(p, data, weight, bias, *rest):
 
 def forward_conv(p, data, weight, bias, *rest):
     *ends, out, low, high = rest
-    convolution.CONVOLVE(data, weight, out, convolution.geometry(p, data.shape, out.shape))
+    g = convolution.geometry(p, data.shape, out.shape)
+    convolution.CONVOLVE(volume(data), volume(weight), volume(out), g)
     if bias is not None:
-        convolution.ADD_BIAS(bias, out, out.shape[0], p.num_filter, prod(out.shape[2:]))
+        convolution.ADD_BIAS(bias, planes(out))
     REACH_OF_PRODUCTS(*ends[:4], low, high, WHOLE_STEPS[BYTE], WHOLE_STEPS[BYTE], SUMS)
 
 

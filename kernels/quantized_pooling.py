@@ -35,6 +35,7 @@ from .foundation import Case, Loop, Op, items, known, register, require
 from .foundation.loops import COPY
 from .pooling import Params
 from .shared.boxes import nothing
+from .shared.convolution_geometry import volume
 from .shared.pooling_windows import Geometry, checked, windows
 from .shared.quantized import BYTE, kept, nearest, ranges
 
@@ -64,33 +65,28 @@ def infer(p, ins, outs):
 
 
 def largest(data, out, begin, end, least, g: Geometry):
-    for item in items(g.planes * g.out_d * g.out_h * g.out_w):
-        row = item // g.out_w
-        plane, z = row // (g.out_h * g.out_d), row // g.out_h % g.out_d
-        y, x = g.out_d + row % g.out_h, g.out_d + g.out_h + item % g.out_w
+    """out[n, c, z, y, x] = the largest element of the window, or the least number."""
+    for n, c, z, y, x in items(out.shape):
+        row, column = g.out_d + y, g.out_d + g.out_h + x
         best = np.int64(least)
         for d in range(begin[z], end[z]):
-            for h in range(begin[y], end[y]):
-                line = ((plane * g.depth + d) * g.height + h) * g.width
-                for w in range(begin[x], end[x]):
-                    best = max(best, np.int64(data[line + w]))
-        out[item] = best
+            for h in range(begin[row], end[row]):
+                for w in range(begin[column], end[column]):
+                    best = max(best, np.int64(data[n, c, d, h, w]))
+        out[n, c, z, y, x] = best
 
 
 def mean(data, out, begin, end, whole, g: Geometry):
     """``whole`` is what every sum is divided by, or 0: then each by its number of elements."""
-    for item in items(g.planes * g.out_d * g.out_h * g.out_w):
-        row = item // g.out_w
-        plane, z = row // (g.out_h * g.out_d), row // g.out_h % g.out_d
-        y, x = g.out_d + row % g.out_h, g.out_d + g.out_h + item % g.out_w
+    for n, c, z, y, x in items(out.shape):
+        row, column = g.out_d + y, g.out_d + g.out_h + x
         total = np.int64(0)
         for d in range(begin[z], end[z]):
-            for h in range(begin[y], end[y]):
-                line = ((plane * g.depth + d) * g.height + h) * g.width
-                for w in range(begin[x], end[x]):
-                    total += np.int64(data[line + w])
-        inside = (end[z] - begin[z]) * (end[y] - begin[y]) * (end[x] - begin[x])
-        out[item] = nearest(np.float32(total) / np.float32(max(whole or inside, 1)))
+            for h in range(begin[row], end[row]):
+                for w in range(begin[column], end[column]):
+                    total += np.int64(data[n, c, d, h, w])
+        inside = (end[z] - begin[z]) * (end[row] - begin[row]) * (end[column] - begin[column])
+        out[n, c, z, y, x] = nearest(np.float32(total) / np.float32(max(whole or inside, 1)))
 
 
 LARGEST, MEAN = Loop(largest), Loop(mean)
@@ -102,10 +98,10 @@ LARGEST, MEAN = Loop(largest), Loop(mean)
 def forward(p, data, low, high, out, out_low, out_high):
     begin, end, _, g = windows(p, data.shape, out.shape, data.device)
     if p.pool_type == "max":
-        LARGEST(data, out, begin, end, -128 if data.dtype == BYTE else 0, g)
+        LARGEST(volume(data), volume(out), begin, end, -128 if data.dtype == BYTE else 0, g)
     else:
         inside = p.global_pool or p.count_include_pad is False
-        MEAN(data, out, begin, end, 0 if inside else prod(p.kernel), g)
+        MEAN(volume(data), volume(out), begin, end, 0 if inside else prod(p.kernel), g)
     COPY(low, out_low, 1)
     COPY(high, out_high, 1)
 

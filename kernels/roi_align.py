@@ -63,12 +63,12 @@ from .shared.boxes import floating
 from .shared.regions import (
     Fraction,
     Points,
-    add_bilinear,
-    bilinear,
+    between,
     checked_regions,
     end_point,
     first_point,
     image_of,
+    spread,
 )
 
 CLAUSE = "_contrib_ROIAlign/shape"
@@ -165,7 +165,7 @@ def align(data, rois, out, scale, g: Geometry):
                 v = y + (i + (k + 0.5) / rows) * down
                 for m in range(first_column, end_column):
                     u = x + (j + (m + 0.5) / columns) * across
-                    total += bilinear(data, image, channel, v, u)
+                    total += between(data, image, channel, v, u)
             out[r, c, i, j] = total / max(rows * columns, 1)
 
 
@@ -189,7 +189,7 @@ def align_back(head, rois, d_data, scale, g: Geometry):
                         v = y + (i + (k + 0.5) / rows) * down
                         for m in range(first_column, end_column):
                             u = x + (j + (m + 0.5) / columns) * across
-                            add_bilinear(d_data, n, channel, v, u, amount)
+                            spread(d_data, n, channel, v, u, amount)
 
 
 ALIGN, ALIGN_BACK = Loop(align), Loop(align_back)

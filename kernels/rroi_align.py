@@ -45,7 +45,7 @@ import numpy as np
 from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, register, require, steps
 from .roi_align import points_of
 from .shared.boxes import floating
-from .shared.regions import Fraction, Points, bilinear, checked_regions, end_point, first_point, image_of
+from .shared.regions import Fraction, Points, between, checked_regions, end_point, first_point, image_of
 
 CLAUSE = "_contrib_RROIAlign/shape"
 
@@ -106,7 +106,7 @@ def align(data, rois, out, scale, sampling_ratio):
                 for m in range(first_column, end_column):
                     u = (j - wide * 0.5 + (m + 0.5) / columns) * across
                     row, column = v * right - u * top + y, u * right + v * top + x
-                    total += bilinear(data, image, c, row, column)
+                    total += between(data, image, c, row, column)
             out[r, c, i, j] = total / max(rows * columns, 1)
 
 

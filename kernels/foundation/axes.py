@@ -271,8 +271,11 @@ class Flattening(ast.NodeTransformer):
                 return list(self.sides(name))
             case ast.Subscript(ast.Attribute(ast.Name(name), "shape"), ast.Slice() as part) if name in self._axes:
                 return self._chosen(name, part)
-            case ast.Tuple(sides) if not any(isinstance(side, ast.Starred) for side in sides):
-                return [self.visit(side) for side in sides]
+            case ast.Tuple(sides):
+                every = [
+                    self._parts(side.value) if isinstance(side, ast.Starred) else [self.visit(side)] for side in sides
+                ]
+                return None if None in every else [one for part in every for one in part]  # type: ignore[union-attr]
             case ast.BinOp(left, ast.Add(), right):
                 both = self._parts(left), self._parts(right)
                 return None if None in both else both[0] + both[1]  # type: ignore[operator]  # no None among them

@@ -13,8 +13,8 @@ as a sum, is ``for k in range(n)``, or ``for k, i, j in steps(shape)`` over seve
     MULTIPLY = Loop(multiply)
     MULTIPLY(a, b, out)
 
-``items(shape)`` and ``steps(shape)`` take a shape, a part of one (``a.shape[1:]``), several with ``+`` between them, or
-a tuple of sides, and as many names. ``for i in items(n)`` goes over a number of items.
+``items(shape)`` and ``steps(shape)`` take a shape, a part of one (``a.shape[1:]``), or a tuple of sides and of parts
+(``(n, *a.shape[1:])``), and as many names. ``for i in items(n)`` goes over a number of items.
 
 * as Python (``NUMBA_DISABLE_JIT=1``) the text itself runs, over views of the arrays with these axes; ``items`` is
   ``range`` or ``itertools.product``, and numbers and the functions of ``math`` have the types of machine code

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
+
+from ..foundation import Buffer
 
 Shape = tuple[int, ...]
 Triple = tuple[int, int, int]
@@ -75,3 +78,14 @@ def geometry_of(
     one, zero = (1,) * absent, (0,) * absent
     sides = *one, *data[2:], *one, *kernel, *one, *out[2:], *one, *stride, *zero, *pad, *one, *dilate
     return Geometry(data[0], data[1], out[1], num_group, *sides)
+
+
+def volume(buffer: Buffer) -> Buffer:
+    """An array (batch, channels, *sides), or of weights, with three sides: the first ones that it lacks are 1."""
+    first, second, *sides = buffer.shape
+    return buffer.reshape((first, second, *(1,) * (3 - len(sides)), *sides))
+
+
+def planes(buffer: Buffer) -> Buffer:
+    """An array (batch, channels, *sides) with one side."""
+    return buffer.reshape((*buffer.shape[:2], prod(buffer.shape[2:])))

@@ -1,25 +1,23 @@
-"""Columns of deformable convolution: what every tap of the kernel reads, and the way back; see the page."""
+"""Columns of deformable convolution: what every tap of the kernel reads, and the way back; see the page.
+
+data is (batch, channels, height, width), columns (channels, kernel_h, kernel_w, out_h, out_w) of one image. Channels
+that move together are a group: offset is (batch, groups, kernel_h, kernel_w, 2, out_h, out_w), first along y, and mask
+(batch, groups, kernel_h, kernel_w, out_h, out_w).
+"""
 
 from math import floor
 from typing import NamedTuple
 
 import numpy as np
 
-from ..foundation import Loop, items, scalar
+from ..foundation import Loop, items, scalar, steps
 
 
 class Geometry(NamedTuple):
-    """Of one image. A column is channel and tap, a row of it all outputs."""
+    """How the kernel lies on an image."""
 
-    channels: int
     offset_channels: int
     """How many channels share their offsets."""
-    height: int
-    width: int
-    kernel_h: int
-    kernel_w: int
-    out_h: int
-    out_w: int
     stride_h: int
     stride_w: int
     pad_h: int
@@ -45,33 +43,33 @@ def constant(at, side, edges):
 
 
 @scalar
-def pixel(data, plane, y, x, high, wide):
+def pixel(data, n, c, y, x):
     """The pixel, 0 outside the map."""
-    if y < 0 or x < 0 or y >= high or x >= wide:
+    if y < 0 or x < 0 or y >= data.shape[2] or x >= data.shape[3]:
         return 0.0
-    return np.float64(data[plane + y * wide + x])
+    return np.float64(data[n, c, y, x])
 
 
 @scalar
-def value_at(data, plane, y, x, g):
+def value_at(data, n, c, y, x, edges):
     """Bilinear value between four pixels."""
-    high, wide, edges = g.height, g.width, g.edges
+    high, wide = data.shape[2], data.shape[3]
     if not (inside(y, high, edges) and inside(x, wide, edges)):
         return 0.0
     top, left = np.int64(floor(y)), np.int64(floor(x))
     down = 0.0 if constant(y, high, edges) else y - top
     right = 0.0 if constant(x, wide, edges) else x - left
-    upper = (1 - right) * pixel(data, plane, top, left, high, wide)
-    upper += right * pixel(data, plane, top, left + 1, high, wide)
-    under = (1 - right) * pixel(data, plane, top + 1, left, high, wide)
-    under += right * pixel(data, plane, top + 1, left + 1, high, wide)
+    upper = (1 - right) * pixel(data, n, c, top, left)
+    upper += right * pixel(data, n, c, top, left + 1)
+    under = (1 - right) * pixel(data, n, c, top + 1, left)
+    under += right * pixel(data, n, c, top + 1, left + 1)
     return (1 - down) * upper + down * under
 
 
 @scalar
-def slope_at(data, plane, y, x, axis, g):
+def slope_at(data, n, c, y, x, axis, edges):
     """How the value changes along y (axis 0) or x (axis 1), to the right of a kink."""
-    high, wide, edges = g.height, g.width, g.edges
+    high, wide = data.shape[2], data.shape[3]
     if not (inside(y, high, edges) and inside(x, wide, edges)):
         return 0.0
     if constant(x if axis else y, wide if axis else high, edges):
@@ -79,126 +77,117 @@ def slope_at(data, plane, y, x, axis, g):
     top, left = np.int64(floor(y)), np.int64(floor(x))
     down = 0.0 if constant(y, high, edges) else y - top
     right = 0.0 if constant(x, wide, edges) else x - left
-    first = pixel(data, plane, top, left, high, wide)
-    last = pixel(data, plane, top + 1, left + 1, high, wide)
-    beside = pixel(data, plane, top, left + 1, high, wide)
-    below = pixel(data, plane, top + 1, left, high, wide)
+    first = pixel(data, n, c, top, left)
+    last = pixel(data, n, c, top + 1, left + 1)
+    beside = pixel(data, n, c, top, left + 1)
+    below = pixel(data, n, c, top + 1, left)
     if axis:
         return (1 - down) * (beside - first) + down * (last - below)
     return (1 - right) * (below - first) + right * (last - beside)
 
 
 @scalar
-def row_of(offset, at, q, tap, g):
-    """Where tap reads for output q, along y."""
-    start = q // g.out_w * g.stride_h - g.pad_h + tap // g.kernel_w * g.dilate_h
-    return start + np.float64(offset[at * 2 * g.out_h * g.out_w + q])
+def row_of(offset, n, group, i, j, y, x, g):
+    """Where tap (i, j) reads for output (y, x), along y."""
+    start = y * g.stride_h - g.pad_h + i * g.dilate_h
+    return start + np.float64(offset[n, group, i, j, 0, y, x])
 
 
 @scalar
-def column_of(offset, at, q, tap, g):
-    """Where tap reads for output q, along x."""
-    start = q % g.out_w * g.stride_w - g.pad_w + tap % g.kernel_w * g.dilate_w
-    return start + np.float64(offset[(at * 2 + 1) * g.out_h * g.out_w + q])
+def column_of(offset, n, group, i, j, y, x, g):
+    """Where tap (i, j) reads for output (y, x), along x."""
+    start = x * g.stride_w - g.pad_w + j * g.dilate_w
+    return start + np.float64(offset[n, group, i, j, 1, y, x])
 
 
-def sample(data, offset, mask, columns, image, g: Geometry):
-    """columns (channels, kernel_h, kernel_w, out_h, out_w) of one image."""
-    taps, pixels = g.kernel_h * g.kernel_w, g.out_h * g.out_w
-    for item in items(g.channels * taps):
-        channel, tap = item // taps, item % taps
-        at = (image * (g.channels // g.offset_channels) + channel // g.offset_channels) * taps + tap
-        plane = (image * g.channels + channel) * g.height * g.width
-        for q in range(pixels):
-            y, x = row_of(offset, at, q, tap, g), column_of(offset, at, q, tap, g)
-            value = value_at(data, plane, y, x, g)
-            columns[item * pixels + q] = value * mask[at * pixels + q] if g.masked else value
+def sample(data, offset, mask, columns, n, g: Geometry):
+    """columns[c, i, j, y, x] = data[n, c] at the point that tap (i, j) reads for output (y, x), times its mask."""
+    for c, i, j in items(columns.shape[:3]):
+        group = c // g.offset_channels
+        for y, x in steps(columns.shape[3:]):
+            row, column = row_of(offset, n, group, i, j, y, x, g), column_of(offset, n, group, i, j, y, x, g)
+            value = value_at(data, n, c, row, column, g.edges)
+            columns[c, i, j, y, x] = value * mask[n, group, i, j, y, x] if g.masked else value
 
 
-def sample_back(columns, offset, mask, d_data, image, g: Geometry):
-    """Gradient of one image from that of its columns; an item is a channel."""
-    taps, pixels = g.kernel_h * g.kernel_w, g.out_h * g.out_w
-    for channel in items(g.channels):
-        plane = (image * g.channels + channel) * g.height * g.width
-        for i in range(plane, plane + g.height * g.width):
-            d_data[i] = 0
-        for tap in range(taps):
-            at = (image * (g.channels // g.offset_channels) + channel // g.offset_channels) * taps + tap
-            for q in range(pixels):
-                y, x = row_of(offset, at, q, tap, g), column_of(offset, at, q, tap, g)
-                if inside(y, g.height, g.edges) and inside(x, g.width, g.edges):
-                    head = columns[(channel * taps + tap) * pixels + q]
-                    amount = np.float64(head * mask[at * pixels + q] if g.masked else head)
-                    top, left = np.int64(floor(y)), np.int64(floor(x))
-                    for corner in range(4):
-                        i, j = top + corner // 2, left + corner % 2
-                        down = 0.0 if constant(y, g.height, g.edges) else y - top
-                        right = 0.0 if constant(x, g.width, g.edges) else x - left
-                        part = (down if corner // 2 else 1 - down) * (right if corner % 2 else 1 - right)
-                        if 0 <= i < g.height and 0 <= j < g.width:
-                            d_data[plane + i * g.width + j] += amount * part
+def sample_back(columns, offset, mask, d_data, n, g: Geometry):
+    """d_data[n] = what its columns' gradient sends to the four pixels around each point; an item is a channel."""
+    high, wide = d_data.shape[2], d_data.shape[3]
+    for c in items(d_data.shape[1]):
+        group = c // g.offset_channels
+        for row, column in steps(d_data.shape[2:]):
+            d_data[n, c, row, column] = 0
+        for i, j, y, x in steps(columns.shape[1:]):
+            row, column = row_of(offset, n, group, i, j, y, x, g), column_of(offset, n, group, i, j, y, x, g)
+            if inside(row, high, g.edges) and inside(column, wide, g.edges):
+                head = columns[c, i, j, y, x]
+                amount = np.float64(head * mask[n, group, i, j, y, x] if g.masked else head)
+                top, left = np.int64(floor(row)), np.int64(floor(column))
+                down = 0.0 if constant(row, high, g.edges) else row - top
+                right = 0.0 if constant(column, wide, g.edges) else column - left
+                for below, beside in steps((2, 2)):
+                    part = (down if below else 1 - down) * (right if beside else 1 - right)
+                    if 0 <= top + below < high and 0 <= left + beside < wide:
+                        d_data[n, c, top + below, left + beside] += amount * part
 
 
-def move_back(columns, data, offset, mask, target, image, of_mask, g: Geometry):
-    """Gradient of offset, or of mask, for one image; an item is one tap of one group and axis."""
-    taps, pixels, ways = g.kernel_h * g.kernel_w, g.out_h * g.out_w, 1 if of_mask else 2
-    for item in items(g.channels // g.offset_channels * taps * ways):
-        group, tap, axis = item // ways // taps, item // ways % taps, item % ways
-        at = (image * (g.channels // g.offset_channels) + group) * taps + tap
-        for q in range(pixels):
-            y, x = row_of(offset, at, q, tap, g), column_of(offset, at, q, tap, g)
+def move_back(columns, data, offset, mask, d_offset, n, g: Geometry):
+    """d_offset[n, group, i, j, axis, y, x] = sum over the group's channels of columns . slope at the point."""
+    for group, i, j, axis in items(d_offset.shape[1:5]):
+        for y, x in steps(d_offset.shape[5:]):
+            row, column = row_of(offset, n, group, i, j, y, x, g), column_of(offset, n, group, i, j, y, x, g)
             total = np.float64(0)
-            for channel in range(group * g.offset_channels, (group + 1) * g.offset_channels):
-                plane = (image * g.channels + channel) * g.height * g.width
-                head = columns[(channel * taps + tap) * pixels + q]
-                if of_mask:
-                    total += head * value_at(data, plane, y, x, g)
-                else:
-                    total += head * slope_at(data, plane, y, x, axis, g)
-            if g.masked and not of_mask:
-                total *= mask[at * pixels + q]
-            target[(at * ways + axis) * pixels + q] = total
+            for c in range(group * g.offset_channels, (group + 1) * g.offset_channels):
+                total += columns[c, i, j, y, x] * slope_at(data, n, c, row, column, axis, g.edges)
+            if g.masked:
+                total *= mask[n, group, i, j, y, x]
+            d_offset[n, group, i, j, axis, y, x] = total
 
 
-# --- products: weight (f, share taps) in g groups, n images of f by ``pixels`` outputs --------------
+def mask_back(columns, data, offset, d_mask, n, g: Geometry):
+    """d_mask[n, group, i, j, y, x] = sum over the group's channels of columns . value at the point."""
+    for group, i, j in items(d_mask.shape[1:4]):
+        for y, x in steps(d_mask.shape[4:]):
+            row, column = row_of(offset, n, group, i, j, y, x, g), column_of(offset, n, group, i, j, y, x, g)
+            total = np.float64(0)
+            for c in range(group * g.offset_channels, (group + 1) * g.offset_channels):
+                total += columns[c, i, j, y, x] * value_at(data, n, c, row, column, g.edges)
+            d_mask[n, group, i, j, y, x] = total
 
 
-def multiply(weight, columns, out, image, f, g, length, pixels):
-    """out of one image = weight . columns; the taps are added row by row."""
-    for one in items(f):
-        to = (image * f + one) * pixels
-        for q in range(pixels):
-            out[to + q] = 0
-        for tap in range(length):
-            value = weight[one * length + tap]
-            start = (one // (f // g) * length + tap) * pixels
-            for q in range(pixels):
-                out[to + q] += value * columns[start + q]
+# --- products: weight (groups, filters, taps), columns (groups, taps, pixels), out (n, groups, filters, pixels) -----
 
 
-def multiply_back(weight, head, columns, image, f, g, length, pixels):
-    """columns = weight transposed . head, of one image."""
-    for item in items(g * length):
-        for q in range(pixels):
-            columns[item * pixels + q] = 0
-        group, tap = item // length, item % length
-        for one in range(group * (f // g), (group + 1) * (f // g)):
-            value = weight[one * length + tap]
-            start = (image * f + one) * pixels
-            for q in range(pixels):
-                columns[item * pixels + q] += value * head[start + q]
+def multiply(weight, columns, out, n):
+    """out[n, k, f, q] = sum over t of weight[k, f, t] . columns[k, t, q]; the taps are added row by row."""
+    for k, f in items(weight.shape[:2]):
+        for q in range(out.shape[3]):
+            out[n, k, f, q] = 0
+        for t in range(weight.shape[2]):
+            value = weight[k, f, t]
+            for q in range(out.shape[3]):
+                out[n, k, f, q] += value * columns[k, t, q]
 
 
-def gather_weight(head, columns, d_weight, image, f, g, length, pixels):
-    """d_weight of the first image, or what another one adds to it."""
-    for item in items(f * length):
-        one, tap = item // length, item % length
-        start = (one // (f // g) * length + tap) * pixels
-        total = np.float64(d_weight[item]) if image > 0 else np.float64(0)
-        for q in range(pixels):
-            total += head[(image * f + one) * pixels + q] * columns[start + q]
-        d_weight[item] = total
+def multiply_back(weight, head, columns, n):
+    """columns[k, t, q] = sum over f of weight[k, f, t] . head[n, k, f, q]."""
+    for k, t in items(columns.shape[:2]):
+        for q in range(columns.shape[2]):
+            columns[k, t, q] = 0
+        for f in range(weight.shape[1]):
+            value = weight[k, f, t]
+            for q in range(columns.shape[2]):
+                columns[k, t, q] += value * head[n, k, f, q]
 
 
-SAMPLE, SAMPLE_BACK, MOVE_BACK = Loop(sample), Loop(sample_back), Loop(move_back)
+def gather_weight(head, columns, d_weight, n):
+    """d_weight[k, f, t] = sum over q of head[n, k, f, q] . columns[k, t, q]; images after the first add theirs."""
+    for k, f, t in items(d_weight.shape):
+        total = np.float64(d_weight[k, f, t]) if n > 0 else np.float64(0)
+        for q in range(columns.shape[2]):
+            total += head[n, k, f, q] * columns[k, t, q]
+        d_weight[k, f, t] = total
+
+
+SAMPLE, SAMPLE_BACK, MOVE_BACK, MASK_BACK = Loop(sample), Loop(sample_back), Loop(move_back), Loop(mask_back)
 MULTIPLY, MULTIPLY_BACK, GATHER_WEIGHT = Loop(multiply), Loop(multiply_back), Loop(gather_weight)

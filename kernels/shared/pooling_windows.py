@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..foundation import UNKNOWN, Loop, as_buffer, items, require, scratch, told
+from .convolution_geometry import planes
 
 
 def channel_last(p):
@@ -100,20 +101,18 @@ def pairs(p, image):
     return plain and (p.pooling_convention == "valid" or not any(side % 2 for side in image))
 
 
-def channels_first(data, out, batch, channels, inner):
-    """out (batch, channels, inner) from data (batch, inner, channels)."""
-    for plane in items(batch * channels):
-        n = plane // channels
-        for i in range(inner):
-            out[plane * inner + i] = data[(n * inner + i) * channels + plane - n * channels]
+def channels_first(data, out):
+    """out[n, c, i] = data[n, i, c]."""
+    for n, c in items(out.shape[:2]):
+        for i in range(out.shape[2]):
+            out[n, c, i] = data[n, i, c]
 
 
-def channels_last(data, out, batch, channels, inner):
-    """out (batch, inner, channels) from data (batch, channels, inner)."""
-    for plane in items(batch * channels):
-        n = plane // channels
-        for i in range(inner):
-            out[(n * inner + i) * channels + plane - n * channels] = data[plane * inner + i]
+def channels_last(data, out):
+    """out[n, i, c] = data[n, c, i]."""
+    for n, c in items(data.shape[:2]):
+        for i in range(data.shape[2]):
+            out[n, i, c] = data[n, c, i]
 
 
 CHANNELS_FIRST, CHANNELS_LAST = Loop(channels_first), Loop(channels_last)
@@ -129,10 +128,14 @@ def in_planes(p, reads, writes, work):
         plain.reshape((b.shape[0], b.shape[-1], *b.shape[1:-1]))
         for plain, b in zip(scratch(both[0], *(b.size for b in both)), both, strict=True)
     ]
-    sides = [(t.shape[0], t.shape[1], prod(t.shape[2:])) for t in copies]
-    for buffer, copy, side in zip(reads, copies, sides, strict=False):
-        CHANNELS_FIRST(buffer, copy, *side)
+    for buffer, copy in zip(reads, copies, strict=False):
+        CHANNELS_FIRST(_last(buffer), planes(copy))
     work(copies[: len(reads)], copies[len(reads) :])
-    for buffer, copy, side in zip(both, copies, sides, strict=True):
+    for buffer, copy in zip(both, copies, strict=True):
         if any(buffer is w for w in writes):
-            CHANNELS_LAST(copy, buffer, *side)
+            CHANNELS_LAST(planes(copy), _last(buffer))
+
+
+def _last(buffer):
+    """An image whose channels come last, with one side."""
+    return buffer.reshape((buffer.shape[0], prod(buffer.shape[1:-1]), buffer.shape[-1]))

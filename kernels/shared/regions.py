@@ -60,34 +60,10 @@ def end_point(high, start, step, count):
     return clipped((high - start) / step + 2, count + 1) if step > 0 else np.int64(count)
 
 
-@scalar
-def between(data, plane, high, wide, y, x):
-    """Bilinear value at (y, x) of the map that begins at ``data[plane]``; 0 more than a pixel outside."""
-    if not (reached(y, high) and reached(x, wide)):
-        return 0.0
-    top, left, down, right = lower(y, high), lower(x, wide), share(y, high), share(x, wide)
-    bottom, after = min(top + 1, high - 1), min(left + 1, wide - 1)
-    upper = (1 - right) * data[plane + top * wide + left] + right * data[plane + top * wide + after]
-    under = (1 - right) * data[plane + bottom * wide + left] + right * data[plane + bottom * wide + after]
-    return (1 - down) * upper + down * under
-
-
-@scalar
-def spread(target, plane, high, wide, y, x, amount):
-    """Add ``amount`` to the four pixels that ``between`` reads, in proportion to their weights."""
-    if reached(y, high) and reached(x, wide):
-        top, left, down, right = lower(y, high), lower(x, wide), share(y, high), share(x, wide)
-        bottom, after = min(top + 1, high - 1), min(left + 1, wide - 1)
-        target[plane + top * wide + left] += amount * (1 - down) * (1 - right)
-        target[plane + top * wide + after] += amount * (1 - down) * right
-        target[plane + bottom * wide + left] += amount * down * (1 - right)
-        target[plane + bottom * wide + after] += amount * down * right
-
-
 @inlined
 @scalar
-def bilinear(data, n, c, y, x):
-    """Bilinear value at (y, x) of the map data[n, c]; 0 more than a pixel outside."""
+def between(data, n, c, y, x):
+    """Bilinear value at (y, x) of a map of data (batch, channels, height, width); 0 more than a pixel outside."""
     high, wide = data.shape[2], data.shape[3]
     if not (reached(y, high) and reached(x, wide)):
         return 0.0
@@ -100,8 +76,8 @@ def bilinear(data, n, c, y, x):
 
 @inlined
 @scalar
-def add_bilinear(target, n, c, y, x, amount):
-    """Add ``amount`` to the four pixels that ``bilinear`` reads, in proportion to their weights."""
+def spread(target, n, c, y, x, amount):
+    """Add ``amount`` to the four pixels that ``between`` reads, in proportion to their weights."""
     high, wide = target.shape[2], target.shape[3]
     if reached(y, high) and reached(x, wide):
         top, left, down, right = lower(y, high), lower(x, wide), share(y, high), share(x, wide)

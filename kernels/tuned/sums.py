@@ -91,6 +91,6 @@ def head_sums(
 
 
 @twin
-def channel_sums(head: Buffer, out: Buffer, outer: int, channels: int, inner: int) -> None:
-    """Per channel the sum of head."""
-    fill_sums(head.flat, out.flat, outer, channels, inner)
+def channel_sums(head: Buffer, out: Buffer) -> None:
+    """Per channel the sum of head (outer, channels, inner)."""
+    fill_sums(head.flat, out.flat, *head.shape)

@@ -21,7 +21,7 @@ from refimpl.kernels.foundation import Buffer, as_buffer, plain_kernels
 from refimpl.kernels.foundation.devices import SIMULATED, synchronize
 from refimpl.kernels.foundation.loop import Loop, twins_by_blocks
 from refimpl.kernels.foundation.walks import reduction_of
-from refimpl.kernels.shared.convolution_geometry import geometry_of
+from refimpl.kernels.shared.convolution_geometry import geometry_of, volume
 
 DEVICE = "gpu(0)"
 FEWEST_SECONDS = 0.05  # that a round takes
@@ -61,7 +61,7 @@ def _convolved(loop: Loop, order: str, images: int, channels: int, filters: int,
     }
     g = geometry_of(arrays["data"], arrays["out"], (kernel, kernel), (1, 1), pad, (1, 1), 1)
     flops = 2 * prod(arrays["out"]) * prod(arrays["weight"][1:])
-    return _work(loop, [*(_made(*arrays[name]) for name in order.split()), g], 2, flops)
+    return _work(loop, [*(volume(_made(*arrays[name])) for name in order.split()), g], 2, flops)
 
 
 def convolve(*sizes: int) -> Work:

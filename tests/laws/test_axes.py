@@ -51,7 +51,7 @@ def rows(data, out, n, m):
     for i, y in items((n, high)):
         for x in range(wide):
             out[y, x] *= 0.5 if i == 0 else 1
-        for x, k in steps(out.shape[1:] + (m,)):  # noqa: RUF005  # Numba joins tuples, and unpacks none
+        for x, k in steps((*out.shape[1:], m)):
             if k == 1:
                 continue
             out[y, x] += corner(data, i, y) * (1 / 3) + wide + x + 10 * k

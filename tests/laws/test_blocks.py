@@ -18,6 +18,8 @@ from refimpl.kernels.foundation.loop import Loop, python_loops, twins_by_blocks
 from refimpl.kernels.foundation.walks import reduction_of
 from refimpl.kernels.shared.convolution_geometry import geometry_of
 
+from .views import viewed
+
 pytestmark = [
     pytest.mark.gpu, pytest.mark.cuda_sim, pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning"),
     pytest.mark.skipif(not cuda.is_available(), reason="needs a CUDA device or NUMBA_ENABLE_CUDASIM=1"),
@@ -52,7 +54,7 @@ def same_bits(loop: Loop, arrays: list[np.ndarray], shape: tuple[int, ...], out_
         args: list[Any] = [*(as_buffer(array, device) for array in given), *moved]
         assert loop._by_blocks is not None and loop._by_blocks.takes(args)
         with context():
-            loop(*args)
+            loop(*viewed(loop, args))
         results[form] = args[out_at].to_numpy()
     page = results.pop("page")
     assert not (page == -7).any()

@@ -23,6 +23,7 @@ from refimpl.kernels.shared import pooling_windows, rnn_products
 from refimpl.kernels.tuned import kernel
 
 from . import protected
+from .views import viewed
 
 pytestmark = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT) or _CHOICE.plain, reason="twins exist in machine code only"
@@ -63,7 +64,7 @@ def called(loop, inputs, shape, numbers, dtype=np.float32):
         kernel._WORKSPACE.blocks.clear()  # what was made for larger arrays has more slack
     for block in kernel._WORKSPACE.blocks.values():
         block.view(np.uint8).fill(0xFF)  # NaN, and -1 among whole numbers
-    loop(*(a.buffer for a in given_arrays), out.buffer, *numbers)
+    loop(*viewed(loop, [*(a.buffer for a in given_arrays), out.buffer]), *numbers)
     assert out.intact()
     for array, values in zip(given_arrays, inputs, strict=True):
         assert array.intact()
@@ -263,7 +264,7 @@ def test_sums_of_channels(outer, channels, inner, seed):
     """Sums in double precision, in whatever order, round to the same float32 or its neighbour."""
     rng = np.random.default_rng(seed)
     head, data = (normal(rng, (outer, channels, inner)).astype(np.float32) for _ in range(2))
-    got = called(convolution.GATHER_BIAS, [head], (channels,), (outer, channels, inner))
+    got = called(convolution.GATHER_BIAS, [head], (channels,), ())
     truth = head.astype(np.float64).sum(axis=(0, 2))
     np.testing.assert_allclose(got, truth, rtol=EPS, atol=1e-12)
     mean = data.astype(np.float64).mean(axis=(0, 2))
@@ -289,8 +290,8 @@ def test_way_back_through_maxima(planes, width, height, seed):
     """Equal bits, whatever ties, NaN and infinities there are."""
     rng = np.random.default_rng(seed)
     values = np.array([-np.inf, -2, 0, 1, 2, np.inf, np.nan], np.float32)
-    data = values[rng.integers(0, len(values), (planes, height, width))]
-    head = dyadic(rng, (planes, height // 2, width // 2))
+    data = values[rng.integers(0, len(values), (1, planes, height, width))]
+    head = dyadic(rng, (1, planes, height // 2, width // 2))
     g = pooling_windows.Geometry(planes, 1, height, width, 1, height // 2, width // 2, average=0)
     numbers = (float(np.finfo(np.float32).min), g)
     call = (pooling.MAX_PAIRS_BACK, [head, data], data.shape, numbers)

@@ -58,7 +58,7 @@ CONSTANTS = {
 """Page and field of a geometry -> the page's host computed it as 1 less a power."""
 COORDINATES: dict[str, tuple[int, ...]] = {
     # in the precision of the arrays, and with a reciprocal of the side: the page has them in double precision
-    "resize.place_of": (), "regions.between": (4, 5), "regions.bilinear": (3, 4),
+    "resize.place_of": (), "regions.between": (3, 4),
     "deformable_sampling.row_of": (), "deformable_sampling.column_of": (),
 }
 """Page and formula -> positions of arguments that are coordinates; none, if the result is one."""
