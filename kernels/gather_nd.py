@@ -376,23 +376,15 @@ register(Op(
     name="scatter_nd", doc=__doc__, params=Params, inputs=("data", "indices"), infer=infer_scatter,
     infer_type=type_but(1), forward=forward_scatter, backward=backward_scatter, needs=("indices",),
     no_gradient=("indices",), cases=cases_scatter,
-    refusals={
-        "scatter_nd/shape": {
-            "params": {"shape": (2, 3)}, "shapes": {"data": (3,), "indices": (2, 2)},
-        },
-    },
-    tier=1, reports=outputs_only,
-    runs_alone=ALONE,
+    refusals={"scatter_nd/shape": {"params": {"shape": (2, 3)}, "shapes": {"data": (3,), "indices": (2, 2)}}},
+    tier=1, reports=outputs_only, runs_alone=ALONE,
 ))
 register(Op(
     name="_scatter_set_nd", doc=__doc__, params=Params, inputs=("lhs", "rhs", "indices"), infer=infer_set,
     infer_type=type_but(2), forward=forward_set, backward=backward_set, needs=("indices",),
     no_gradient=("indices",), inplace=((0, 0),), cases=cases_scatter,
-    refusals={
-        "_scatter_set_nd/places": {"params": {"shape": (2, 3)}, "shapes": {"lhs": (3, 2)}},
-    },
-    tier=2,
-    runs_alone=ALONE,
+    refusals={"_scatter_set_nd/places": {"params": {"shape": (2, 3)}, "shapes": {"lhs": (3, 2)}}},
+    tier=2, runs_alone=ALONE,
 ))
 register(Op(
     name="_contrib_index_copy", doc=__doc__, inputs=("old_tensor", "index_vector", "new_tensor"),
@@ -403,6 +395,5 @@ register(Op(
             "shapes": {"old_tensor": (2, 3), "index_vector": (1,), "new_tensor": (1, 2)},
         },
     },
-    tier=2,
-    runs_alone=ALONE,
+    tier=2, runs_alone=ALONE,
 ))

@@ -356,8 +356,7 @@ register(Op(
     name="_image_to_tensor", doc=__doc__, infer=infer_tensor, infer_type=type_tensor, forward=forward_tensor,
     backward=backward_tensor, cases=cases_tensor,
     differentiable=False,  # differences of float32 are too coarse
-    refusals={"image/shape": {"shapes": {"data": (2, 3)}}},
-    tier=3, reports=Sources(whole=True),
+    refusals={"image/shape": {"shapes": {"data": (2, 3)}}}, tier=3, reports=Sources(whole=True),
 ))
 register(Op(
     name="_image_normalize", doc=__doc__, params=NormalizeParams, infer=infer_normalize, forward=forward_normalize,
