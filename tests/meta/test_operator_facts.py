@@ -48,7 +48,7 @@ NAMED_ELSEWHERE = frozenset("""
     grad_add_weight histogram identity image image_random l2_normalization lamb lars layer_norm
     leaky_relu lrn multi_lamb multibox_detection multinomial nadam nag pooling quadratic quantize
     random random_like reduce regression_output reshape rmsprop rnn roi_align scalar sgd shape_array
-    shuffle signum slice slice_channel softmax softmax_output sort sparse_retain split_v2 square_sum
+    shuffle signum slice slice_channel softmax softmax_output sparse_retain split_v2 square_sum
     stretch_like transpose trigonometry unary
 """.split())
 """Pages that others import, twins of their loops among them, or whose operators other code calls by name."""
