@@ -36,6 +36,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
+from .ahead import share
 from .described import note_calls
 from .forks import own_lock
 from .interrupts import hold_while_compiling
@@ -290,6 +291,10 @@ class _Cache(NullCache):
         name = re.sub(r"\W", "", self._function.__qualname__)
         return self._place / f"{name}-{hashlib.sha256(identity).hexdigest()[:16]}.kernel", identity
 
+    def keeps(self, sig: Any, target_context: Any) -> bool:
+        """Whether there is a file for a signature."""
+        return self._entry(sig, target_context.codegen())[0].is_file()
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled function for a signature, or None."""
         target_context.refresh()
@@ -333,4 +338,6 @@ def enable(dispatcher: Any) -> None:
     if place is not None:
         dispatcher._cache = _Cache(dispatcher.py_func, place)
     hold_while_compiling(dispatcher)
+    if place is not None:
+        share(dispatcher)
     note_calls(dispatcher)

@@ -57,6 +57,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
 from . import cache as kernel_cache
 from . import devices, interrupts
+from .ahead import declare
 from .blocks import BlockTwin
 from .buffer import Buffer
 from .described import Described
@@ -185,6 +186,7 @@ class Loop:
         self._cpu: Any = None
         self._gpu: dict[str, Any] = {}
         LOOPS.append(self)
+        declare(function.__module__, label, lambda: self.cpu)
 
     @staticmethod
     def _bound(function: FunctionType, formulas: dict[str, Callable]) -> FunctionType:
