@@ -7,7 +7,7 @@ helper only where it needs what that helper is at, and nothing else is left to c
 
 Helpers only save time. Whatever becomes of one, the kernel that it had is compiled here when it is called. There are
 none where the cache cannot be written, where there is one core, or where no Python can be started. A helper is a new
-Python that imports the operators and nothing else: it never runs the user's program, and it is no fork.
+Python that imports this package and nothing else: it never runs the user's program, and it is no fork.
 """
 
 from __future__ import annotations
@@ -98,10 +98,10 @@ def _environment() -> dict[str, str]:
 
 
 # Ctrl-C on a terminal goes to all processes of its group; it is none of a helper's business.
-_APART: dict[str, Any] = (
-    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
-    if sys.platform == "win32" else {"start_new_session": True}
-)
+if sys.platform == "win32":
+    _FLAGS = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
+else:
+    _FLAGS = 0
 
 
 class _Job:
@@ -214,7 +214,7 @@ class Ahead:
             raise
 
     def _next(self, wanted: _Job | None = None) -> _Job | None:
-        """Take ``wanted``, or the largest job, but rather one without a part that somebody is at: it would be done twice."""
+        """Take ``wanted``, or the largest job; rather one of which nobody is at a part, that would be made twice."""
         with self._lock:
             order = sorted(self._waiting, key=lambda job: job is not wanted)
             taken = [job.parts for job in self._jobs.values() if job.state == _TAKEN]
@@ -248,7 +248,7 @@ class Ahead:
         try:
             helper = subprocess.Popen(  # noqa: S603  # our own Python
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                env=_environment(), **_APART,
+                env=_environment(), creationflags=_FLAGS, start_new_session=sys.platform != "win32",
             )
         except OSError:
             return
@@ -311,7 +311,7 @@ atexit.register(AHEAD.stop)
 
 
 def share(dispatcher: Any) -> None:
-    """Before calls of ``dispatcher`` compile, see whether a helper does; calls that do not compile cost nothing more."""
+    """Before a call of ``dispatcher`` compiles, see whether a helper does; other calls cost nothing more."""
     compile_for = dispatcher._compile_for_args
 
     @functools.wraps(compile_for)

@@ -57,7 +57,7 @@ class Described:
 
     _numba_type_ = _OPAQUE  # no kernel is compiled for it; see `note_calls`
 
-    def __init__(self, memory: int | Borrowed, dtype: np.dtype, size: int, notes: _Notes) -> None:
+    def __init__(self, memory: int | Borrowed, dtype: np.dtype, size: int, notes: Notes) -> None:
         self.memory, self.dtype, self.size, self.notes = memory, dtype, size, notes
 
     def __setitem__(self, place: slice, value: Any) -> None:
@@ -71,7 +71,7 @@ class Described:
         return tuple(Buffer(Described(one, dtype, one.size, self.notes), (one.size,)) for one in lent)
 
 
-class _Notes(list):
+class Notes(list):
     """Calls that are noted: of a loop or kernel, with arguments. ``answer`` runs in the place of a kernel."""
 
     answer: Callable[..., Any]
@@ -92,14 +92,14 @@ def _give_nothing(*_: Any) -> Unknown:
     return Unknown()
 
 
-class _Guesses(_Notes):
+class _Guesses(Notes):
     """Calls that are likely: a kernel that answers says yes, and what is noted before a page fails is kept."""
 
     answer = staticmethod(lambda *_: True)  # twins ask whether all numbers are finite
     is_guess = True
 
 
-_Notes.answer = staticmethod(_give_nothing)
+Notes.answer = staticmethod(_give_nothing)
 
 
 def note_calls(dispatcher: Any) -> None:
@@ -123,14 +123,14 @@ def note_calls(dispatcher: Any) -> None:
 class _Lender(threading.local):
     """Who lends working memory to the twins of this thread: None for the thread's own (``tuned/kernel.py``)."""
 
-    notes: _Notes | None = None
+    notes: Notes | None = None
 
 
 LENDER = _Lender()
 
 
 @contextmanager
-def _lending(notes: _Notes) -> Iterator[None]:
+def _lending(notes: Notes) -> Iterator[None]:
     LENDER.notes = notes
     try:
         yield
@@ -193,13 +193,13 @@ def likely_calls(page: Page, given: Sequence[Memory | None]) -> list[LoopCall]:
 
 
 def _told_twice(page: Page, given: Sequence[Memory | None], *, apart: bool) -> list[LoopCall] | None:
-    found, again = (_noted(page, given, _Notes(), apart=apart) for _ in range(2))
+    found, again = (_noted(page, given, Notes(), apart=apart) for _ in range(2))
     if not found or again is None or len(found) != len(again):
         return None
     return found if all(map(_are_same, found, again)) else None
 
 
-def _noted(page: Page, given: Sequence[Memory | None], notes: _Notes, *, apart: bool) -> list[LoopCall] | None:
+def _noted(page: Page, given: Sequence[Memory | None], notes: Notes, *, apart: bool) -> list[LoopCall] | None:
     memory: dict[int, Described] = {}
     for one in given:
         if one is not None and one.number not in memory:
@@ -212,7 +212,7 @@ def _noted(page: Page, given: Sequence[Memory | None], notes: _Notes, *, apart: 
     return [call for loop, args in list(notes) for call in _calls(loop, args, notes if apart else None)]
 
 
-def _calls(loop: Any, given: Sequence[Any], notes: _Notes | None) -> list[LoopCall]:
+def _calls(loop: Any, given: Sequence[Any], notes: Notes | None) -> list[LoopCall]:
     """A noted call with places where it has described memory; that of a twin taken apart if there are ``notes``."""
     if not hasattr(loop, "has_twin_for"):
         return [_placed(loop, given)]

@@ -15,7 +15,7 @@ from numba.np.numpy_support import from_dtype
 
 from ..kernels.foundation.described import Borrowed, Place, likely_calls
 from ..kernels.foundation.loop import _CHOICE, Loop
-from .steps import ViewBackwardStep, ViewStep
+from .steps import AddStep, BackwardStep, ForwardStep, ViewBackwardStep, ViewStep
 from .table import described_buffers, page_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ def kernels_of(program: Program) -> Iterator[tuple[Any, tuple]]:
 
 
 def _kernels(step: Step, is_train: bool, known: set[tuple]) -> Iterator[tuple[Any, tuple]]:
-    asked = None if isinstance(step, (ViewStep, ViewBackwardStep)) else page_of(step, is_train, likely=True)
+    if not isinstance(step, (ForwardStep, BackwardStep, AddStep)) or isinstance(step, (ViewStep, ViewBackwardStep)):
+        return
+    asked = page_of(step, is_train, likely=True)
     if asked is None:
         return
     key, page, buffers = asked
