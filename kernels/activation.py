@@ -38,7 +38,6 @@
 """
 
 from math import exp, expm1, log1p
-from math import tanh as tanh_of
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -56,8 +55,8 @@ from .foundation import (
     scalar,
 )
 from .foundation.quirk import declare
+from .shared.curves import SIGMOID, TANH, map_one
 from .shared.terms import slope_rule
-from .tuned import curves
 
 _NAN = declare(
     "activation-relu-nan", "Activation/relu-nan", "in float64 relu passes NaN on, and its gradient is NaN there",
@@ -102,21 +101,8 @@ def relu_passing_slope(y):
 
 
 @scalar
-def sigmoid(x):
-    if x >= 0:
-        return 1.0 / (1.0 + exp(-x))
-    small = exp(x)
-    return small / (1.0 + small)
-
-
-@scalar
 def sigmoid_slope(y):
     return y * (1.0 - y)
-
-
-@scalar
-def tanh(x):
-    return tanh_of(x)
 
 
 @scalar
@@ -147,11 +133,6 @@ def softsign_slope(x):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def map_one(data, out, n):
-    for i in items(n):
-        out[i] = formula(data[i])  # noqa: F821  # bound by Loop(map_one, formula=...)
-
-
 def chain_one(head, seen, d_data, n):
     for i in items(n):
         d_data[i] = head[i] * slope(seen[i])  # noqa: F821  # bound by Loop(chain_one, slope=...)
@@ -160,9 +141,9 @@ def chain_one(head, seen, d_data, n):
 MAP = {
     "relu": Loop(map_one, formula=relu),
     "relu-nan": Loop(map_one, formula=relu_passing),
-    "sigmoid": Loop(map_one, formula=sigmoid, tuned=curves.sigmoid),
-    "tanh": Loop(map_one, formula=tanh, tuned=curves.tanh),
-    "softrelu": Loop(map_one, formula=softrelu, tuned=curves.softrelu),
+    "sigmoid": SIGMOID,
+    "tanh": TANH,
+    "softrelu": Loop(map_one, formula=softrelu),
     "softsign": Loop(map_one, formula=softsign),
 }
 CHAIN = {
@@ -225,4 +206,7 @@ register(Op(
             "params": {"act_type": "relu"}, "shapes": {"data": (2,)}, "dtypes": {"data": "int32"},
         },
     },
+    tier=1, numbered_input=True, color="#ffffb3", keeps_rank=True,
+    label="Activation\n{act_type}",
+    difference_clauses={"": "Activation/functions"},
 ))

@@ -139,6 +139,7 @@ register_update(
             "params": {"lr": 0.1}, "shapes": {"weight": (2,)}, "dtypes": {"weight": "float32", "history": "float64"},
         },
     },
+    tier=1, row_updates=("default", "row_sparse"),
 )
 register_update(
     "adagrad", name="_contrib_group_adagrad_update", doc=__doc__, params=RowParams, infer=infer_rows,
@@ -147,4 +148,5 @@ register_update(
         "adagrad/shape": {"params": {"lr": 0.1}, "shapes": {"weight": (2, 2), "grad": (2, 3)}},
         "adagrad/row-shape": {"params": {"lr": 0.1}, "shapes": {"weight": (2, 3), "history": (2,)}},
     },
+    tier=2, row_updates=("default",),
 )

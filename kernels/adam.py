@@ -105,4 +105,5 @@ register_update(
     refusals={"types/one-dtype": {
         "params": {"lr": 0.1}, "shapes": {"weight": (2,)}, "dtypes": {"weight": "float32", "grad": "float64"},
     }},
+    tier=1, row_updates=("default", "row_sparse"),
 )

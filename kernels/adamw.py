@@ -199,11 +199,13 @@ register_update(
     refusals={"adamw/types": {
         "params": REQUIRED, "shapes": {"weight": (2,)}, "dtypes": {"rescale_grad": "float64"},
     }},
+    tier=2,
 )
 register_update(
     "adamw", name="_mp_adamw_update", doc=__doc__, params=Params, forward=mp_adamw, infer=infer,
     infer_type=master_types("adamw/types"), inputs=("weight", "grad", *STATES, "weight32", "rescale_grad"),
     mutates=(*STATES, "weight32"), cases=cases, example=REQUIRED, master=True,
+    tier=2,
 )
 for name, forward, group in (
     ("_multi_adamw_update", many, ("weight", "grad", *STATES)),
@@ -219,4 +221,5 @@ for name, forward, group in (
             "adamw/shape": {"params": ONE, "shapes": {"args": [(2,), (3,), *[(2,)] * (size - 2), (1,)]}},
             "adamw/tail": {"params": ONE, "shapes": {"args": [(2,)] * size + [(2,)]}},
         },
+        tier=2,
     )

@@ -145,20 +145,24 @@ register(Op(
     name="all_finite", doc=__doc__, params=FiniteParams, infer=infer, infer_type=infer_type,
     forward=forward, partial=leaves_output, cases=cases, no_gradient_clause="all_finite/gradient",
     refusals={"all_finite/shape": {"shapes": {"data": (2,), "output": (2,)}}},
+    tier=2,
 ))
 register(Op(
     name="multi_all_finite", doc=__doc__, params=MultiParams, variadic="num_arrays",
     all_inputs=("array_",), infer=infer, infer_type=infer_type, forward=forward_multi, partial=leaves_output,
     cases=cases_multi, no_gradient_clause="all_finite/gradient",
+    tier=2,
 ))
 register(Op(
     name="_contrib_allclose", doc=__doc__, params=CloseParams, inputs=("a", "b"), infer=infer_close,
     infer_type=type_close, forward=forward_close, cases=cases_close, no_gradient_clause="all_finite/gradient",
     refusals={"_contrib_allclose/shape": {"shapes": {"a": (2, 3), "b": (3,)}}},
+    tier=1,
 ))
 register(Op(
     name="reset_arrays", doc=__doc__, params=ResetParams, variadic="num_arrays", all_inputs=("array_",),
     outputs=(), infer=infer_reset, infer_type=infer_reset, forward=reset, cases=cases_multi,
     no_gradient_clause="all_finite/gradient",
     mutates=tuple(f"array_{i}" for i in range(1000)),
+    tier=2,
 ))

@@ -99,9 +99,11 @@ register(Op(
     refusals={
         "amp_cast/shape": {"params": {"dtype": "float64"}, "shapes": {"data": (2,), "output": (3,)}},
     },
+    tier=2, numbered_input=True,
 ))
 register(Op(
     name="amp_multicast", doc=__doc__, params=MultiParams, variadic="num_outputs", all_inputs=("data_",),
     outputs=outputs, infer=infer, infer_type=type_multi,
     forward=forward_multi, backward=backward_multi, cases=cases_multi,
+    tier=2,
 ))

@@ -26,11 +26,8 @@
 from math import prod
 from typing import NamedTuple
 
-import numpy as np
-
-from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require, require_some
+from .foundation import Case, Loop, Op, Sources, items, merge, normal_axis, register, require, require_some
 from .foundation.loops import outer_side_inner
-from .tuned import extremes as tuned
 
 
 class Params(NamedTuple):
@@ -115,6 +112,7 @@ def _register(name, seek):
             "argmax/axis": {"params": {"axis": 2}, "shapes": {"data": (2, 3)}},
             "argmax/shape": {"params": {"axis": 0}, "shapes": {"data": (2, 3), "output": (2,)}},
         },
+        tier=1, method=name, numbered_input=True, reports=Sources(whole=True),
     ))
 
 
@@ -122,9 +120,7 @@ def forward_channel(p, data, out):
     SEEK_LARGEST(data, out, *outer_side_inner(data.shape, 1))
 
 
-TUNED = {"tuned_for": (np.float32, np.float64), "tuned_if": tuned.takes}
-SEEK_LARGEST = Loop(seek_largest, tuned=tuned.seeker(largest=True), **TUNED)
-SEEK_SMALLEST = Loop(seek_smallest, tuned=tuned.seeker(largest=False), **TUNED)
+SEEK_LARGEST, SEEK_SMALLEST = Loop(seek_largest), Loop(seek_smallest)
 _register("argmax", SEEK_LARGEST)
 _register("argmin", SEEK_SMALLEST)
 register(Op(
@@ -132,4 +128,5 @@ register(Op(
     no_gradient_clause="argmax_channel/axis",
     cases=lambda draw: Case({}, {"data": draw.shape(2, 4)}, {"data": "any"}),
     refusals={"argmax_channel/axis": {"shapes": {"data": (3,)}}},
+    tier=1, method="argmax_channel", numbered_input=True, reports=Sources(whole=True),
 ))

@@ -64,6 +64,7 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    Sources,
     decides,
     items,
     merge,
@@ -72,7 +73,6 @@ from .foundation import (
     register,
     scratch,
 )
-from .tuned import sums as tuned
 
 
 class Params(NamedTuple):
@@ -214,10 +214,10 @@ def move(moving_mean, moving_var, mean, inverse, channels, momentum, rest, eps):
 
 
 SET_TO_ONE, MOVE = Loop(set_to_one), Loop(move)
-BATCH_STATISTICS = Loop(batch_statistics, tuned=tuned.batch_statistics)
+BATCH_STATISTICS = Loop(batch_statistics)
 MOVING_STATISTICS = Loop(moving_statistics)
 NORMALISE = Loop(normalise)
-HEAD_SUMS, PICK_SUMS = Loop(head_sums, tuned=tuned.head_sums), Loop(pick_sums)
+HEAD_SUMS, PICK_SUMS = Loop(head_sums), Loop(pick_sums)
 THROUGH_BATCH, THROUGH_CONSTANTS = Loop(through_batch), Loop(through_constants)
 
 
@@ -286,4 +286,6 @@ register(Op(
             "dtypes": {"data": "float64", "gamma": "float32"},
         },
     },
+    tier=1, reports=Sources(1), type_of_data=True, color="#bebada", keeps_rank=True,
+    difference_clauses={"": "BatchNorm/evaluation", "channels-swapped": "BatchNorm/channel-shape"},
 ))

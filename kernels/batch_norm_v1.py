@@ -40,7 +40,7 @@ import numpy as np
 
 from . import batch_norm
 from .batch_norm import BATCH_STATISTICS, MOVING_STATISTICS, NORMALISE, SET_TO_ONE, sides
-from .foundation import REQUIRED, Loop, Op, items, register, scratch
+from .foundation import REQUIRED, Loop, Op, Sources, items, register, scratch
 from .foundation.loops import COPY
 
 
@@ -161,13 +161,16 @@ def page(name, params, infer, forward, backward, cases, **more):
                 "params": extra, "shapes": {"data": (2, 3)}, "dtypes": {"data": "float64", "gamma": "float32"},
             },
         },
-        **options,
+        type_of_data=params is batch_norm.Params, **options,
     )
 
 
-register(page("BatchNorm_v1", Params, infer, forward, backward, cases))
-register(page("_contrib_SyncBatchNorm", SyncParams, infer, forward, backward, cases_sync))
+register(page("BatchNorm_v1", Params, infer, forward, backward, cases, tier=2, reports=Sources(1)))
+register(page(
+    "_contrib_SyncBatchNorm", SyncParams, infer, forward, backward, cases_sync, tier=2, reports=Sources(1, whole=True),
+))
 register(page(
     "_contrib_BatchNormWithReLU", batch_norm.Params, batch_norm.infer, forward_relu, backward_relu, batch_norm.cases,
     needs=("data", "gamma", "mean", "var", "moving_mean", "moving_var", "output"),
+    tier=3, reports=Sources(1),
 ))

@@ -167,15 +167,18 @@ register(Op(
         "batch_take/shape": {"shapes": {"a": (2, 3), "indices": (3,)}},
         "batch_take/rows": {"shapes": {"a": (2, 3)}, "dtypes": {"indices": "float32"}},
     },
+    tier=1,
 ))
 register(Op(
     name="fill_element_0index", doc=__doc__, inputs=("lhs", "mhs", "rhs"), infer=infer_fill,
     infer_type=type_fill, forward=forward_fill, backward=backward_fill, needs=("rhs",),
     no_gradient=("rhs",), inplace=((0, 0),), cases=cases_fill,
     refusals={"fill_element_0index/shape": {"shapes": {"lhs": (2, 3), "mhs": (3,)}}},
+    tier=2,
 ))
 register(Op(
     name="_onehot_encode", doc=__doc__, inputs=("lhs", "rhs"), infer=infer_hot, infer_type=type_hot,
     forward=forward_hot, inplace=((1, 0),), cases=cases_hot, no_gradient_clause="_onehot_encode/rows",
     refusals={"_onehot_encode/shape": {"shapes": {"lhs": (3,), "rhs": (2, 3)}}},
+    tier=2,
 ))

@@ -68,6 +68,7 @@ from .foundation import (
     Loop,
     Op,
     Shape,
+    Sources,
     items,
     merge,
     register,
@@ -339,6 +340,7 @@ register(Op(
             "params": {}, "shapes": {"data": (1, 1, 3, 3), "grid": (1, 2, 2, 2)}, "dtypes": {"data": "int32"},
         },
     },
+    tier=2, reports=Sources(whole=True),
 ))
 register(Op(
     name="GridGenerator", doc=__doc__, params=GridParams, infer=infer_grid, infer_type=infer_type,
@@ -347,6 +349,7 @@ register(Op(
         "GridGenerator/affine": {"params": {"transform_type": "affine"}, "shapes": {"data": (1, 6)}},
         "GridGenerator/warp": {"params": {"transform_type": "warp"}, "shapes": {"data": (1, 3, 2, 2)}},
     },
+    tier=2, reports=Sources(),
 ))
 register(Op(
     name="SpatialTransformer", doc=__doc__, params=TransformerParams, inputs=("data", "loc"), infer=infer_transformer,
@@ -357,4 +360,5 @@ register(Op(
             "params": {**BILINEAR, "target_shape": (2, 2)}, "shapes": {"data": (1, 1, 3, 3), "loc": (1, 4)},
         },
     },
+    tier=2, reports=Sources(whole=True),
 ))

@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import REQUIRED, Case, Loop, Op, items, merge, register, require, scratch
+from .foundation import REQUIRED, Case, Loop, Op, Sources, items, merge, register, require, scratch
 from .shared.boxes import floating, nothing, ranked
 
 CLAUSE = "_contrib_bipartite_matching/shape"
@@ -113,4 +113,5 @@ register(Op(
             "params": {"threshold": 0}, "shapes": {"data": (3, 2)}, "dtypes": {"data": "int32"},
         },
     },
+    tier=3, numbered_input=True, reports=Sources(),
 ))

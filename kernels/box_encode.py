@@ -53,7 +53,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, outputs_only, register
 from .foundation.loops import clipped
 from .shared.boxes import floating, log_ratio, nothing
 
@@ -169,6 +169,7 @@ register(Op(
             "shapes": ENCODED, "dtypes": dict.fromkeys(ENCODED, "int32"),
         },
     },
+    tier=3,
 ))
 register(Op(
     name="_contrib_box_decode", doc=__doc__, params=DecodeParams, inputs=("data", "anchors"),
@@ -180,4 +181,5 @@ register(Op(
             "shapes": DECODED, "dtypes": dict.fromkeys(DECODED, "int32"),
         },
     },
+    tier=3, reports=outputs_only,
 ))

@@ -102,4 +102,5 @@ register(Op(
         CLAUSE: {"shapes": {**FOUR, "lhs": (1, 3)}},
         "_contrib_box_iou/floating-point": {"shapes": FOUR, "dtypes": dict.fromkeys(FOUR, "int32")},
     },
+    tier=2,
 ))

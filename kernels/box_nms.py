@@ -58,7 +58,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, register, require, scratch, told
+from .foundation import Case, Loop, Op, Sources, items, merge, register, require, scratch, told
 from .foundation.loops import zero
 from .shared.boxes import SUPPRESS, Suppression, floating, ranked
 
@@ -237,4 +237,5 @@ register(Op(
         CLAUSE: {"shapes": {"data": (3, 5)}},
         "_contrib_box_nms/floating-point": {"shapes": {"data": (3, 6)}, "dtypes": {"data": "int32"}},
     },
+    tier=2, numbered_input=True, reports=Sources(whole=True),
 ))

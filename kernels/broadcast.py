@@ -118,25 +118,25 @@ def chain_rows_cuda(head, a, b, full, sides, a_steps, b_steps, g: RowSizes):
 # --- the table -----------------------------------------------------------------------------------
 
 TABLE = (
-    # row of PAIRS, aliases
-    ("add", ("broadcast_plus", "_sparse_broadcast_add", "_sparse_broadcast_plus")),
-    ("sub", ("broadcast_minus", "_sparse_broadcast_sub", "_sparse_broadcast_minus")),
-    ("mul", ("_sparse_broadcast_mul",)),
-    ("div", ("_sparse_broadcast_div",)),
-    ("power", ()),
-    ("mod", ()),
-    ("hypot", ()),
-    ("maximum", ()),
-    ("minimum", ()),
-    ("equal", ()),
-    ("not_equal", ()),
-    ("greater", ()),
-    ("greater_equal", ()),
-    ("lesser", ()),
-    ("lesser_equal", ()),
-    ("logical_and", ()),
-    ("logical_or", ()),
-    ("logical_xor", ()),
+    # row of PAIRS, aliases, tier
+    ("add", ("broadcast_plus", "_sparse_broadcast_add", "_sparse_broadcast_plus"), 1),
+    ("sub", ("broadcast_minus", "_sparse_broadcast_sub", "_sparse_broadcast_minus"), 1),
+    ("mul", ("_sparse_broadcast_mul",), 1),
+    ("div", ("_sparse_broadcast_div",), 1),
+    ("power", (), 1),
+    ("mod", (), 1),
+    ("hypot", (), 2),
+    ("maximum", (), 1),
+    ("minimum", (), 1),
+    ("equal", (), 1),
+    ("not_equal", (), 1),
+    ("greater", (), 1),
+    ("greater_equal", (), 1),
+    ("lesser", (), 1),
+    ("lesser_equal", (), 1),
+    ("logical_and", (), 2),
+    ("logical_or", (), 2),
+    ("logical_xor", (), 2),
 )
 
 
@@ -189,7 +189,18 @@ def backward_add(p, head, d_lhs, d_rhs):
             sum_into(head, target)
 
 
-def _register(row, aliases):
+def report(infer, p, ins, outs):
+    """What MXNet reports: a side of the output is unknown where that of either operand is."""
+    ins, new_outs = infer(p, ins, [None])
+    if new_outs[0] is None:
+        return ins, outs
+    rank = len(new_outs[0])
+    left, right = ((1,) * (rank - len(shape)) + shape for shape in ins)
+    sides = zip(left, right, new_outs[0], strict=True)
+    return ins, [tuple(side if told(a, b) else UNKNOWN for a, b, side in sides)]
+
+
+def _register(row, aliases, tier):
     pair = PAIRS[row]
     apply, alike = Loop(map_rows, cuda_function=map_rows_cuda, formula=pair.formula), MAPS[row]
 
@@ -211,6 +222,7 @@ def _register(row, aliases):
         needs=("lhs", "rhs") if backward and row != "add" else (), aliases=aliases,
         cases=lambda draw: cases(draw, pair),
         refusals={"broadcast/shape": {"shapes": {"lhs": (2, 3), "rhs": (2,)}}},
+        tier=tier, reports=report,
     ))
 
 

@@ -31,6 +31,7 @@ from .foundation import (
     Case,
     Op,
     Shape,
+    Sources,
     agree,
     decides,
     merge,
@@ -188,6 +189,7 @@ register(Op(
     name="broadcast_to", doc=__doc__, params=ToParams, infer=infer_to, forward=forward,
     backward=backward, gradient=gradient, cases=cases_to,
     refusals={"broadcast_to/shape": {"params": {"shape": (3, 3)}, "shapes": {"data": (2, 1)}}},
+    tier=1, method="broadcast_to", numbered_input=True, reports=Sources(outputs=True),
 ))
 register(Op(
     name="broadcast_axis", doc=__doc__, params=AxisParams, infer=infer_axis, forward=forward,
@@ -195,10 +197,12 @@ register(Op(
     refusals={
         "broadcast_axis/shape": {"params": {"axis": 0, "size": 4}, "shapes": {"data": (2, 1)}},
     },
+    tier=1, method="broadcast_axes", numbered_input=True, reports=Sources(whole=True),
 ))
 register(Op(
     name="broadcast_like", doc=__doc__, params=LikeParams, inputs=("lhs", "rhs"), infer=infer_like,
     infer_type=type_like, forward=forward_like, backward=backward_like, no_gradient=("rhs",), shape_only=("rhs",),
     gradient=gradient, cases=cases_like,
     refusals={"broadcast_like/shape": {"shapes": {"lhs": (2, 1), "rhs": (3, 3)}}},
+    tier=1, method="broadcast_like",
 ))

@@ -173,4 +173,6 @@ register(Op(
             "params": {"num_quantized_bins": 1}, "shapes": {"hist": (3,)}, "dtypes": {"hist": "float64"},
         },
     },
+    tier=3,
+    runs_alone={"choose": "the least of as many numbers as there are choices"},
 ))

@@ -16,10 +16,9 @@ runs the loops below: what is stored is counted first and filled in second, so t
 
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from .foundation import Case, Loop, Op, allocate, decides, items, merge, register, require
 from .foundation.loops import COPY
+from .shared.starts import INDEX, LIST_MARKED, starts_of
 
 
 class Params(NamedTuple):
@@ -46,16 +45,6 @@ def count_nonzero(dense, counts, rows, width):
             if dense[r * width + c] != 0:
                 found += 1
         counts[r] = found
-
-
-def running_sum(counts, starts, n):
-    """starts[i] = counts[0] + .. + counts[i - 1], for i up to and including n."""
-    for _ in items(1):
-        total = 0
-        starts[0] = 0
-        for i in range(n):
-            total += counts[i]
-            starts[i + 1] = total
 
 
 def fill_csr(dense, values, indices, indptr, rows, width):
@@ -85,13 +74,6 @@ def mark_rows(dense, marks, rows, width):
                 marks[r] = 1
 
 
-def list_marked(marks, starts, found, n):
-    """The places of marks, in order; ``starts`` is the running sum of marks."""
-    for i in items(n):
-        if marks[i] != 0:
-            found[starts[i]] = i
-
-
 def gather_rows(values, places, out, n, width):
     """Row i of out is row places[i] of values, zeros where that is negative."""
     for i in items(n):
@@ -110,20 +92,9 @@ def scatter_rows(values, places, out, n, width):
             out[places[i] * width + c] = values[i * width + c]
 
 
-COUNT, RUNNING_SUM = Loop(count_nonzero), Loop(running_sum)
+COUNT, MARK_ROWS = Loop(count_nonzero), Loop(mark_rows)
 FILL_CSR, SPREAD_CSR = Loop(fill_csr), Loop(spread_csr)
-MARK_ROWS, LIST_MARKED = Loop(mark_rows), Loop(list_marked)
 GATHER_ROWS, SCATTER_ROWS = Loop(gather_rows), Loop(scatter_rows)
-
-INDEX = np.dtype(np.int64)
-
-
-def starts_of(counts, n):
-    """The running sum of n counts, and its end, which is read back from the device."""
-    starts = allocate((n + 1,), INDEX, counts.device)
-    RUNNING_SUM(counts, starts, n)
-    return starts, int(starts.to_numpy()[n])
-
 
 @decides("Sparse/exact")
 def csr_of(dense):
@@ -175,4 +146,5 @@ register(Op(
     name="cast_storage", doc=__doc__, params=Params, infer=infer, forward=forward, backward=backward,
     inplace=((0, 0),), inplace_backward=(("head", "data"),), aliases=("_sparse_cast_storage",), cases=cases,
     refusals={"cast_storage/rank": {"params": {"stype": "csr"}, "shapes": {"data": (2, 3, 4)}}},
+    tier=1, numbered_input=True, gradient_rows="head",
 ))

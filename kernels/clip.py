@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, register, same_shape, whole_part
+from .foundation import Case, Loop, Op, ZeroWhen, items, register, same_shape, whole_part
 from .shared.terms import slope_rule
 
 
@@ -76,4 +76,6 @@ register(Op(
     refusals={"clip/shape": {
         "params": {"a_min": 0, "a_max": 1}, "shapes": {"data": (2, 3), "output": (2,)},
     }},
+    tier=1, method="clip", numbered_input=True,
+    keeps_zero=ZeroWhen("a_min <= 0 <= a_max", lambda p: p.a_min <= 0 <= p.a_max),
 ))

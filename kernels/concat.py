@@ -23,7 +23,7 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import UNKNOWN, Case, Count, Op, merge, merge_all, normal_axis, register, require, told
+from .foundation import UNKNOWN, Case, Count, Op, known, merge, merge_all, normal_axis, register, require, told
 from .foundation.loops import BLOCKS
 
 
@@ -155,6 +155,12 @@ def cases_stack(draw):
     return Case({"num_args": count, "axis": axis}, {"args": [shape] * count})
 
 
+def report_stack(infer, p, ins, outs):
+    """What MXNet reports: the output once all of its sides are known, nothing of an input."""
+    new_outs = infer(p, ins, [None])[1]
+    return ins, new_outs if known(*new_outs) else outs
+
+
 register(Op(
     name="Concat", doc=__doc__, params=Params, variadic="num_args", infer=infer, forward=forward,
     backward=backward, gradient=gradient, needs=lambda p: tuple(f"arg{i}" for i in range(p.num_args)),
@@ -164,6 +170,8 @@ register(Op(
         "Concat/dim": {"params": {"num_args": 2, "dim": 2}, "shapes": {"args": [(2, 3), (2, 3)]}},
         "Concat/shapes": {"params": {"num_args": 2}, "shapes": {"args": [(2, 3), (3, 3)]}},
     },
+    tier=1, color="#fdb462",
+    difference_clauses={"": "Concat/dim"},
 ))
 register(Op(
     name="_backward_Concat", doc=__doc__, params=Params, variadic="num_args", infer=infer_pieces,
@@ -177,4 +185,5 @@ register(Op(
         "stack/axis": {"params": {"num_args": 2, "axis": 3}, "shapes": {"args": [(2, 3), (2, 3)]}},
         "stack/shapes": {"params": {"num_args": 2}, "shapes": {"args": [(2, 3), (2, 4)]}},
     },
+    tier=1, reports=report_stack,
 ))

@@ -61,7 +61,6 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from .blocks import convolutions as blocks
 from .foundation import (
     REQUIRED,
     UNKNOWN,
@@ -78,11 +77,9 @@ from .foundation import (
     steps,
     told,
 )
+from .foundation.facts import Sources
 from .multilinear import register_multilinear
 from .shared.convolution_geometry import Geometry, geometry_of, planes, volume
-from .tuned import convolution as tuned
-from .tuned import convolution_back as tuned_back
-from .tuned import sums
 
 
 class Params(NamedTuple):
@@ -99,7 +96,6 @@ class Params(NamedTuple):
     layout: Literal["NCW", "NCHW", "NCDHW", "NHWC", "NDHWC"] | None = None
 
 
-FLOATS = (np.float32, np.float64)  # what the tuned twins are for
 LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
 
@@ -251,10 +247,8 @@ def gather_bias(head, d_bias):
         d_bias[f] = total
 
 
-CONVOLVE = Loop(convolve, tuned=tuned.convolve, tuned_for=FLOATS, by_blocks=blocks.CONVOLVE)
-SEND_BACK = Loop(send_back, tuned=tuned_back.send_back, tuned_for=FLOATS)
-GATHER_WEIGHT = Loop(gather_weight, tuned=tuned.gather_weight, tuned_for=FLOATS, by_blocks=blocks.GATHER_WEIGHT)
-ADD_BIAS, GATHER_BIAS = Loop(add_bias), Loop(gather_bias, tuned=sums.channel_sums)
+CONVOLVE, SEND_BACK, GATHER_WEIGHT = Loop(convolve), Loop(send_back), Loop(gather_weight)
+ADD_BIAS, GATHER_BIAS = Loop(add_bias), Loop(gather_bias)
 
 
 # --- the operator -------------------------------------------------------------------------------
@@ -317,5 +311,15 @@ register_multilinear(Op(
         "Convolution/kernel-fits": refuses(data=(2, 4, 2, 5)),
         "Convolution/layout": refuses(layout="NHWC"),
         "Convolution/floating-point": refuses(dtype="int32"),
+    },
+    tier=1, alias_tiers={"Convolution_v1": 2}, reports=Sources(1, outputs=True), type_of_data=True, keeps_rank=True,
+    label="Convolution\n{kernel}/{stride}, {num_filter}",
+    color="#fb8072",
+    difference_clauses={
+        "": "Convolution/cross-correlation",
+        "bias-missing": "Convolution/bias-shape",
+        "transposed": "Convolution/weight-shape",
+        "pad-or-stride": "Convolution/output-size",
+        "half-precision": "Convolution/sum-order",
     },
 ), ("data",), ("weight",), bias_axis=1)

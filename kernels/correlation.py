@@ -47,6 +47,7 @@ from .foundation import (
     items,
     merge,
     merge_all,
+    outputs_only,
     register,
     require,
     same_type,
@@ -212,4 +213,5 @@ register(Op(
         "Correlation/output-size": {"params": {"max_displacement": 2}, "shapes": {"data1": (1, 1, 4, 4)}},
         "Correlation/types": {"params": {}, "shapes": {"data1": (1, 1, 4, 4)}, "dtypes": {"data1": "int32"}},
     },
+    tier=2, reports=outputs_only,
 ))

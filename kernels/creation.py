@@ -170,20 +170,23 @@ for name, params, forward, case in (
             "params": {"shape": (2, 3), "value": 1} if name == "_full" else {"shape": (2, 3)},
             "shapes": {"output": (3,)},
         }},
+        tier=1,
     ))
 
 register(Op(
     name="_arange", doc=__doc__, params=RangeParams, inputs=(), infer=infer_range,
     infer_type=infer_type, forward=forward_range, cases=cases_range,
     refusals={"_arange/range": {"params": {"start": 3, "stop": 0}}},
+    tier=1,
 ))
 
-for name, forward, aliases in (
-    ("zeros_like", forward_zeros_like, ("_sparse_zeros_like",)),
-    ("ones_like", forward_ones_like, ()),
+for name, forward, aliases, rows in (
+    ("zeros_like", forward_zeros_like, ("_sparse_zeros_like",), "none"),
+    ("ones_like", forward_ones_like, (), ""),
 ):
     register(Op(
         name=name, doc=__doc__, infer=same_shape("creation/like"), forward=forward,
         gradient=nothing, aliases=aliases, cases=cases_like, shape_only=("data",),
         refusals={"creation/like": {"shapes": {"data": (2, 3), "output": (2,)}}},
+        tier=1, method=name, numbered_input=True, gradient_rows=rows,
     ))

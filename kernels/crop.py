@@ -25,7 +25,7 @@
 
 from typing import NamedTuple
 
-from .foundation import UNKNOWN, Case, Count, Loop, Op, Shape, items, merge, register, require, told
+from .foundation import UNKNOWN, Case, Count, Loop, Op, Shape, Sources, items, merge, register, require, told
 from .foundation.loops import zero
 
 
@@ -110,4 +110,5 @@ register(Op(
         "Crop/offset": {"params": {"h_w": (2, 2), "offset": (4, 0)}, "shapes": {"args": [(1, 1, 5, 5)]}},
         "Crop/inputs": {"params": {}, "shapes": {"args": [(1, 1, 5, 5)] * 3}},
     },
+    tier=1, reports=Sources(),
 ))

@@ -293,4 +293,5 @@ register(Op(
         "CTCLoss/label-count": {"params": {}, "shapes": {"data": (2, 3, 4), "label": (3, 3)}},
         "CTCLoss/shape": {"params": {}, "shapes": {"data": (2, 3, 4), "label": (2, 2)}},
     },
+    tier=2,
 ))

@@ -99,4 +99,5 @@ register(Op(
         "cumsum/axis": {"params": {"axis": 2}, "shapes": {"a": (2, 3)}},
         "cumsum/shape": {"params": {}, "shapes": {"a": (2, 3), "output": (2, 3)}},
     },
+    alias_tiers={"cumsum": 2},
 ))

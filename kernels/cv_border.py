@@ -45,6 +45,7 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    Sources,
     as_buffer,
     decides,
     items,
@@ -189,4 +190,5 @@ register(Op(
         f"{PAGE}/shape": {"params": _FRAME, "shapes": {"src": (3, 3)}, "dtypes": {"src": "uint8"}},
         f"{PAGE}/types": {"params": _FRAME, "shapes": {"src": (3, 3, 3)}, "dtypes": {"src": "int32"}},
     },
+    tier=3, reports=Sources(1),
 ))

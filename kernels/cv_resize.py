@@ -63,6 +63,7 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    Sources,
     as_buffer,
     decides,
     items,
@@ -331,4 +332,5 @@ register(Op(
         f"{PAGE}/shape": {"params": {"w": 2, "h": 2}, "shapes": {"src": (3, 3)}, "dtypes": {"src": "uint8"}},
         f"{PAGE}/types": {"params": {"w": 2, "h": 2}, "shapes": {"src": (3, 3, 3)}, "dtypes": {"src": "int32"}},
     },
+    tier=2, reports=Sources(1),
 ))

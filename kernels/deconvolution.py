@@ -66,7 +66,7 @@ from .convolution import (
     inputs,
     spacing,
 )
-from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, require, same_type, told
+from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Op, Shape, Sources, merge, require, same_type, told
 from .multilinear import register_multilinear
 from .shared.convolution_geometry import geometry_of, planes, volume
 
@@ -251,5 +251,13 @@ register_multilinear(Op(
         "Deconvolution/output-shape": refuses(output=(2, 4, 5, 5)),
         "Deconvolution/layout": refuses(layout="NHWC"),
         "Deconvolution/floating-point": refuses(dtype="int32"),
+    },
+    tier=1, reports=Sources(1), type_of_data=True, color="#fb8072",
+    difference_clauses={
+        "": "Deconvolution/formula",
+        "bias-missing": "Deconvolution/bias-shape",
+        "transposed": "Deconvolution/weight-shape",
+        "channels-swapped": "Deconvolution/weight-shape",
+        "pad-or-stride": "Deconvolution/output-size",
     },
 ), ("data",), ("weight",), bias_axis=1)

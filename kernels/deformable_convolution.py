@@ -64,6 +64,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from .convolution import ADD_BIAS, GATHER_BIAS
 from .foundation import REQUIRED, UNKNOWN, AtLeast, Case, Long, Op, Shape, merge, register, require, scratch, told
+from .foundation.facts import Sources
 from .shared.boxes import floating
 from .shared.convolution_geometry import planes
 from .shared.deformable_sampling import (
@@ -297,6 +298,7 @@ register(Op(
     name="_contrib_DeformableConvolution", params=Params, all_inputs=("data", "offset", "weight", "bias"),
     forward=forward_unmasked, backward=backward_unmasked, needs=("data", "offset", "weight"),
     cases=cases_of(modulated=False), refusals=REFUSALS, **COMMON,
+    tier=2, reports=Sources(1, whole=True),
 ))
 register(Op(
     name="_contrib_ModulatedDeformableConvolution", params=ModulatedParams,
@@ -305,4 +307,5 @@ register(Op(
         **REFUSALS,
         "_contrib_ModulatedDeformableConvolution/groups": refused(num_filter=3, num_deformable_group=2),
     }, **COMMON,
+    tier=3,
 ))

@@ -62,7 +62,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, steps, told
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, outputs_only, register, require, scalar, steps, told
 from .foundation.loops import zero
 from .shared.boxes import floating
 from .shared.regions import Fraction, Points, between, checked_regions, image_of, rounded, spread
@@ -331,4 +331,5 @@ register(Op(
         "_contrib_DeformablePSROIPooling/sizes": refused(pooled_size=0),
         "_contrib_DeformablePSROIPooling/floating-point": refused(dtype="int32"),
     },
+    tier=3, reports=outputs_only,
 ))

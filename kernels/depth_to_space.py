@@ -20,7 +20,7 @@
 
 from typing import NamedTuple
 
-from .foundation import Case, Op, merge, register, require
+from .foundation import Case, Op, Sources, merge, register, require
 from .foundation.loops import GATHER, SCATTER, walk
 
 
@@ -107,6 +107,7 @@ register(Op(
     refusals={
         "depth_to_space/shape": {"params": {"block_size": 2}, "shapes": {"data": (1, 2, 3, 3)}},
     },
+    tier=2, method="depth_to_space", reports=Sources(),
 ))
 register(Op(
     name="space_to_depth", doc=__doc__, params=Params, infer=infer_with(gathered, spread),
@@ -114,4 +115,5 @@ register(Op(
     refusals={
         "depth_to_space/shape": {"params": {"block_size": 2}, "shapes": {"data": (1, 2, 3, 4)}},
     },
+    tier=2, method="space_to_depth", reports=Sources(),
 ))

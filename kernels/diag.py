@@ -168,8 +168,10 @@ register(Op(
     refusals={
         "diag/axes": {"params": {"axis1": 1, "axis2": -1}, "shapes": {"data": (2, 3)}},
     },
+    tier=2, method="diag",
 ))
 register(Op(
     name="_eye", doc=__doc__, params=EyeParams, inputs=(), infer=infer_eye, infer_type=type_eye,
     forward=forward_eye, cases=cases_eye, refusals={"_eye/rows": {"params": {"N": -1}}},
+    tier=1,
 ))

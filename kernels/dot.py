@@ -43,12 +43,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, agree, items, merge, require, scratch
-from .fully_connected import multiply, product_of
+from .foundation import Case, Loop, Op, Sources, agree, items, merge, require, scratch
 from .multilinear import register_multilinear
+from .shared.products import Product, multiply, product_of
 from .transpose import move
-from .tuned import thin
-from .tuned.gemm import Product
 
 
 class Params(NamedTuple):
@@ -112,7 +110,7 @@ def products(a, b, out, count, g: Product):
                 out[row * g.m + j] += left * b[right + j * g.b_step]
 
 
-PRODUCTS = Loop(products, tuned=thin.products)
+PRODUCTS = Loop(products)
 
 
 # --- the operators ------------------------------------------------------------------------------
@@ -201,6 +199,7 @@ register_multilinear(Op(
         "dot/inner": {"params": {}, "shapes": {"lhs": (2, 3), "rhs": (4, 5)}},
         "dot/vectors": {"params": {"transpose_a": True}, "shapes": {"lhs": (3,), "rhs": (3,)}},
     },
+    tier=1,
 ), ("lhs",), ("rhs",))
 register_multilinear(Op(
     name="batch_dot", doc=__doc__, params=Params, inputs=("lhs", "rhs"), infer=infer_batch,
@@ -209,4 +208,5 @@ register_multilinear(Op(
         "batch_dot/rank": {"params": {}, "shapes": {"lhs": (2, 3), "rhs": (3, 4)}},
         "batch_dot/inner": {"params": {}, "shapes": {"lhs": (2, 3, 4), "rhs": (2, 5, 6)}},
     },
+    tier=1, reports=Sources(),
 ), ("lhs",), ("rhs",))

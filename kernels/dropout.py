@@ -44,6 +44,7 @@ from .foundation import (
     Loop,
     Op,
     Shape,
+    Sources,
     as_buffer,
     items,
     merge,
@@ -51,6 +52,7 @@ from .foundation import (
     require,
     strides_of,
 )
+from .foundation.loops import MULTIPLY
 from .shared.random_streams import draws, unit_double, unit_single
 from .shared.terms import Term
 
@@ -97,13 +99,8 @@ def choose(mask, words, n, keep, growth):
         mask[i] = kept * growth
 
 
-def multiply(data, mask, out, n):
-    for i in items(n):
-        out[i] = data[i] * mask[i]
-
-
 def multiply_wide(data, mask, out, sides, strides, rank, rows, width):
-    """The same with a mask that has side 1 (stride 0) along some axes."""
+    """data . mask, which has side 1 (stride 0) along some axes."""
     for row in items(rows):
         rest = row
         base = 0
@@ -119,7 +116,7 @@ def multiply_wide(data, mask, out, sides, strides, rank, rows, width):
 
 COPY, ONES = Loop(copy), Loop(ones)
 CHOOSE = Loop(choose, unit=unit_single), Loop(choose, unit=unit_double)
-MULTIPLY, MULTIPLY_WIDE = Loop(multiply), Loop(multiply_wide)
+MULTIPLY_WIDE = Loop(multiply_wide)
 
 
 # --- the operator -------------------------------------------------------------------------------
@@ -176,4 +173,5 @@ register(Op(
         "Dropout/axis-range": {"params": {"axes": (2,)}, "shapes": {"data": (2, 3)}},
         "params/bad-value": {"params": {"p": 1.5}, "shapes": {"data": (2, 3)}},
     },
+    tier=1, reports=Sources(),
 ))

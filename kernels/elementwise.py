@@ -55,7 +55,7 @@
     [11.0, 22.0]
 """
 
-from .foundation import Case, Loop, Op, items, register, same_shape
+from .foundation import ALWAYS, Case, Loop, Op, items, register, same_shape
 from .foundation.loops import zero
 from .foundation.pairs import PAIRS
 from .shared.terms import PAIR_SLOPES, Term
@@ -81,27 +81,27 @@ CHAINS = {
 # --- the table -----------------------------------------------------------------------------------
 
 TABLE = (
-    # name, row of PAIRS, aliases
-    ("elemwise_add", "add", ("_add", "_plus", "_Plus", "_sparse_elemwise_add")),
-    ("elemwise_sub", "sub", ("_sub", "_minus", "_Minus", "_sparse_elemwise_sub")),
-    ("elemwise_mul", "mul", ("_mul", "_Mul", "_sparse_elemwise_mul")),
-    ("elemwise_div", "div", ("_div", "_Div", "_sparse_elemwise_div")),
-    ("_scatter_elemwise_div", "div", ()),
-    ("_power", "power", ("_Power",)),
-    ("_mod", "mod", ("_Mod",)),
-    ("_hypot", "hypot", ("_Hypot",)),
-    ("_maximum", "maximum", ("_Maximum",)),
-    ("_minimum", "minimum", ("_Minimum",)),
-    ("_equal", "equal", ("_Equal",)),
-    ("_not_equal", "not_equal", ("_Not_Equal",)),
-    ("_greater", "greater", ("_Greater",)),
-    ("_greater_equal", "greater_equal", ("_Greater_Equal",)),
-    ("_lesser", "lesser", ("_Lesser",)),
-    ("_lesser_equal", "lesser_equal", ("_Lesser_Equal",)),
-    ("_logical_and", "logical_and", ("_Logical_And",)),
-    ("_logical_or", "logical_or", ("_Logical_Or",)),
-    ("_logical_xor", "logical_xor", ("_Logical_Xor",)),
-    ("_grad_add", "add", ()),
+    # name, row of PAIRS, aliases, and fields of Op: tier, keeps_zero, gradient_rows
+    ("elemwise_add", "add", ("_add", "_plus", "_Plus", "_sparse_elemwise_add"), 1, ALWAYS, "head"),
+    ("elemwise_sub", "sub", ("_sub", "_minus", "_Minus", "_sparse_elemwise_sub"), 1, ALWAYS, "head"),
+    ("elemwise_mul", "mul", ("_mul", "_Mul", "_sparse_elemwise_mul"), 1, ALWAYS),
+    ("elemwise_div", "div", ("_div", "_Div", "_sparse_elemwise_div"), 1),
+    ("_scatter_elemwise_div", "div", (), 3),
+    ("_power", "power", ("_Power",), 1),
+    ("_mod", "mod", ("_Mod",), 1),
+    ("_hypot", "hypot", ("_Hypot",), 2, ALWAYS),
+    ("_maximum", "maximum", ("_Maximum",), 1, ALWAYS),
+    ("_minimum", "minimum", ("_Minimum",), 1, ALWAYS),
+    ("_equal", "equal", ("_Equal",), 1),
+    ("_not_equal", "not_equal", ("_Not_Equal",), 1),
+    ("_greater", "greater", ("_Greater",), 1),
+    ("_greater_equal", "greater_equal", ("_Greater_Equal",), 1),
+    ("_lesser", "lesser", ("_Lesser",), 1),
+    ("_lesser_equal", "lesser_equal", ("_Lesser_Equal",), 1),
+    ("_logical_and", "logical_and", ("_Logical_And",), 2),
+    ("_logical_or", "logical_or", ("_Logical_Or",), 2),
+    ("_logical_xor", "logical_xor", ("_Logical_Xor",), 2),
+    ("_grad_add", "add", (), 1, None, "head"),
 )
 
 
@@ -129,7 +129,7 @@ def composed(row):
     return gradient
 
 
-def _register(name, row, aliases):
+def _register(name, row, aliases, tier, keeps_zero=None, gradient_rows=""):
     pair = PAIRS[row]
     apply = MAPS[row]
 
@@ -163,6 +163,7 @@ def _register(name, row, aliases):
         needs=("lhs", "rhs") if backward else (), inplace=((0, 0), (1, 0)), aliases=aliases,
         cases=cases, no_gradient_clause="elementwise/grad-add",
         refusals={"elementwise/shape": {"shapes": {"lhs": (2, 3), "rhs": (2, 1)}}},
+        tier=tier, keeps_zero=keeps_zero, gradient_rows=gradient_rows,
     ))
 
 

@@ -71,7 +71,9 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    Sources,
     items,
+    known,
     merge,
     normal_axis,
     register,
@@ -352,26 +354,40 @@ register_multilinear(Op(
             "params": {"input_dim": 3, "output_dim": 2}, "shapes": {"data": (4,), "weight": (2, 3)},
         },
     },
+    tier=1, reports=Sources(1),
+    difference_clauses={"": "Embedding/clip"},
 ), ("weight",))
 register_multilinear(Op(
     name="_contrib_SparseEmbedding", doc=__doc__, params=SparseParams, inputs=("data", "weight"), infer=infer,
     infer_type=infer_type, forward=forward, backward=backward, needs=("data",),
     refuses_gradient={"data": "Embedding/data-gradient"}, cases=cases,
+    tier=1, reports=Sources(1),
 ), ("weight",))
+
+
+def report_take(infer, p, ins, outs):
+    """What MXNet reports: nothing before all is known of the indices."""
+    return infer(p, ins, outs) if known(ins[1]) else (ins, outs)
+
+
 register_multilinear(Op(
     name="take", doc=__doc__, params=TakeParams, inputs=("a", "indices"), infer=infer_take,
     infer_type=type_of_first, forward=forward_take, backward=backward_take, needs=("indices",),
     no_gradient=("indices",), cases=cases_take,
     refusals={"take/axis": {"params": {"axis": 2}, "shapes": {"a": (2, 3), "indices": (4,)}}},
+    tier=1, method="take", reports=report_take,
+    runs_alone={"find_outside": "names the first index that is out of range; runs only with mode raise"},
 ), ("a",))
 register_multilinear(Op(
     name="pick", doc=__doc__, params=PickParams, inputs=("data", "index"), infer=infer_pick,
     infer_type=type_of_first, forward=forward_pick, backward=backward_pick, needs=("index",),
     no_gradient=("index",), aliases=("choose_element_0index",), cases=cases_pick,
     refusals={"pick/axis": {"params": {}, "shapes": {"data": (2, 3), "index": (3,)}}},
+    tier=1, method="pick",
 ), ("data",))
 register(Op(
     name="one_hot", doc=__doc__, params=OneHotParams, inputs=("indices",), infer=infer_one_hot,
     infer_type=type_one_hot, forward=forward_one_hot, backward=backward_one_hot,
     no_gradient=("indices",), cases=cases_one_hot,
+    tier=1, method="one_hot", reports=Sources(whole=True),
 ))

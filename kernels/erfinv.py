@@ -43,4 +43,4 @@ def erfinv_slope(y):
     return HALF_ROOT_PI * math.exp(np.float64(y) * y)
 
 
-register_unary(__doc__, "erfinv", erfinv, erfinv_slope, OUT, (), "unit")
+register_unary(__doc__, "erfinv", erfinv, erfinv_slope, OUT, (), "unit", 2)

@@ -114,4 +114,5 @@ register_update(
     refusals={"types/one-dtype": {
         "params": {"lr": 0.1, "t": 1}, "shapes": {"weight": (2,)}, "dtypes": {"weight": "float32", "z": "float64"},
     }},
+    tier=1,
 )

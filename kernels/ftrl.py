@@ -106,4 +106,5 @@ register_update(
     refusals={"types/one-dtype": {
         "params": {"lr": 0.1}, "shapes": {"weight": (2,)}, "dtypes": {"weight": "float32", "z": "float64"},
     }},
+    tier=1, row_updates=("row_sparse",),
 )

@@ -31,17 +31,12 @@
     [[0.0]]
 """
 
-from functools import lru_cache
 from math import prod
 from typing import Annotated, NamedTuple
 
-import numpy as np
-
-from .blocks import products
-from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, decides, items, merge, require, scratch
+from .foundation import UNKNOWN, AtLeast, Case, Loop, Op, Sources, decides, items, merge, require
 from .multilinear import register_multilinear
-from .tuned import thin
-from .tuned.gemm import Product
+from .shared.products import SUM_ROWS, multiply, product_of
 
 
 class Params(NamedTuple):
@@ -83,67 +78,13 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def product(a, b, out, g: Product):
-    """out (n, m) = a . b, or out + a . b with ``onto``; products are added in increasing t below k. a[i, t] lies at
-    i a_row + t a_step and b[t, j] at t b_row + j b_step, so that a matrix may be stored either way round.
-    """
-    for i in items(g.n):
-        for j in range(g.m):
-            out[i * g.m + j] = out[i * g.m + j] if g.onto else 0
-        for t in range(g.k):
-            left = a[i * g.a_row + t * g.a_step]
-            for j in range(g.m):
-                out[i * g.m + j] += left * b[t * g.b_row + j * g.b_step]
-
-
-def product_cuda(a, b, out, g: Product):
-    """The same sums with one element per item."""
-    for item in items(g.n * g.m):
-        i, j = item // g.m, item % g.m
-        out[item] = out[item] if g.onto else 0
-        for t in range(g.k):
-            out[item] += a[i * g.a_row + t * g.a_step] * b[t * g.b_row + j * g.b_step]
-
-
-def turn(b, out, k, m, b_row, b_step):
-    """out (k, m) row by row."""
-    for t in items(k):
-        for j in range(m):
-            out[t * m + j] = b[t * b_row + j * b_step]
-
-
 def add_bias(bias, out, n, m):
     for i in items(n):
         for j in range(m):
             out[i * m + j] += bias[j]
 
 
-def sum_rows(head, out, n, m):
-    for j in items(m):
-        out[j] = 0
-    for i in range(n):  # row by row, which adds to every sum in the same order as column by column
-        for j in items(m):
-            out[j] += head[i * m + j]
-
-
-PRODUCT = Loop(product, cuda_function=product_cuda, tuned=thin.product, by_blocks=products.PRODUCT)
-TURN, ADD_BIAS, SUM_ROWS = Loop(turn), Loop(add_bias), Loop(sum_rows)
-
-
-@lru_cache(maxsize=4096)
-def product_of(n, k, m, transpose_a=False, transpose_b=False):
-    """a (n, k) . b (k, m), each stored row by row, or as its transpose."""
-    a_steps, b_steps = (1, n) if transpose_a else (k, 1), (1, k) if transpose_b else (m, 1)
-    return Product(n, m, k, *a_steps, *b_steps)
-
-
-def multiply(a, b, out, g):
-    """``product``; where no twin computes that, a right operand stored column by column is copied first."""
-    if g.b_step != 1 and out.dtype != np.float32:
-        (copied,) = scratch(out, g.k * g.m)
-        TURN(b, copied, g.k, g.m, g.b_row, g.b_step)
-        b, g = copied, g._replace(b_row=g.m, b_step=1)
-    PRODUCT(a, b, out, g)
+ADD_BIAS = Loop(add_bias)
 
 
 # --- the operator -------------------------------------------------------------------------------
@@ -190,5 +131,14 @@ register_multilinear(Op(
         "FullyConnected/bias-shape": {
             "params": {"num_hidden": 5}, "shapes": {"data": (2, 3), "bias": (4,)},
         },
+    },
+    tier=1, reports=Sources(1, outputs=True), color="#fb8072",
+    label="FullyConnected\n{num_hidden}",
+    difference_clauses={
+        "": "FullyConnected/flatten",
+        "bias-missing": "FullyConnected/bias-shape",
+        "transposed": "FullyConnected/weight-shape",
+        "channels-swapped": "FullyConnected/weight-shape",
+        "half-precision": "FullyConnected/sum-order",
     },
 ), ("data",), ("weight",), bias_axis=-1)

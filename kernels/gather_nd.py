@@ -56,8 +56,10 @@ from .foundation import (
     Loop,
     Op,
     Shape,
+    Sources,
     items,
     merge,
+    outputs_only,
     register,
     require,
     require_some,
@@ -358,28 +360,31 @@ def cases_copy(draw):
     )
 
 
+ALONE = {
+    "find_outside": "names the first index that is out of range",
+    "find_last": "of several places that are equal the last counts, so their order matters",
+}
+
 register(Op(
     name="gather_nd", doc=__doc__, inputs=("data", "indices"), infer=infer, infer_type=type_but(1),
     forward=forward, backward=backward, needs=("indices",), no_gradient=("indices",), cases=cases,
     refusals={"gather_nd/shape": {"shapes": {"data": (2, 3), "indices": (3, 4)}}},
+    tier=1, reports=Sources(whole=True),
+    runs_alone={"find_outside": "names the first index that is out of range"},
 ))
 register(Op(
     name="scatter_nd", doc=__doc__, params=Params, inputs=("data", "indices"), infer=infer_scatter,
     infer_type=type_but(1), forward=forward_scatter, backward=backward_scatter, needs=("indices",),
     no_gradient=("indices",), cases=cases_scatter,
-    refusals={
-        "scatter_nd/shape": {
-            "params": {"shape": (2, 3)}, "shapes": {"data": (3,), "indices": (2, 2)},
-        },
-    },
+    refusals={"scatter_nd/shape": {"params": {"shape": (2, 3)}, "shapes": {"data": (3,), "indices": (2, 2)}}},
+    tier=1, reports=outputs_only, runs_alone=ALONE,
 ))
 register(Op(
     name="_scatter_set_nd", doc=__doc__, params=Params, inputs=("lhs", "rhs", "indices"), infer=infer_set,
     infer_type=type_but(2), forward=forward_set, backward=backward_set, needs=("indices",),
     no_gradient=("indices",), inplace=((0, 0),), cases=cases_scatter,
-    refusals={
-        "_scatter_set_nd/places": {"params": {"shape": (2, 3)}, "shapes": {"lhs": (3, 2)}},
-    },
+    refusals={"_scatter_set_nd/places": {"params": {"shape": (2, 3)}, "shapes": {"lhs": (3, 2)}}},
+    tier=2, runs_alone=ALONE,
 ))
 register(Op(
     name="_contrib_index_copy", doc=__doc__, inputs=("old_tensor", "index_vector", "new_tensor"),
@@ -390,4 +395,5 @@ register(Op(
             "shapes": {"old_tensor": (2, 3), "index_vector": (1,), "new_tensor": (1, 2)},
         },
     },
+    tier=2, runs_alone=ALONE,
 ))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Op, decides, merge, register, require, scalar
+from .foundation import UNKNOWN, Case, Op, Sources, decides, merge, register, require, scalar
 from .foundation.walks import reduction_of
 from .reduce import reducer
 from .shared.totals import add
@@ -66,4 +66,5 @@ register(Op(
     name="_contrib_getnnz", doc=__doc__, params=Params, infer=infer, infer_type=infer_type, forward=forward,
     cases=cases, refusals={"_contrib_getnnz/shape": {"shapes": {"data": (4,)}}},
     no_gradient_clause="_contrib_getnnz/gradient",
+    tier=2, reports=Sources(),
 ))

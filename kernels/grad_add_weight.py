@@ -11,7 +11,8 @@ from typing import Annotated, NamedTuple
 from . import fully_connected
 from .foundation import AtLeast, Case, Op, merge, register
 from .foundation.loops import COPY
-from .fully_connected import multiply, product_of, rows_and_columns
+from .fully_connected import rows_and_columns
+from .shared.products import multiply, product_of
 
 
 class Params(NamedTuple):

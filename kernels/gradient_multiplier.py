@@ -12,7 +12,7 @@
 [gradientmultiplier/shape] input and output have one shape and one type.
 """
 
-from .foundation import Case, Op, register, same_shape
+from .foundation import ALWAYS, Case, Op, register, same_shape
 from .foundation.loops import COPY
 from .scalar import Params
 
@@ -33,4 +33,5 @@ register(Op(
     name="_contrib_gradientmultiplier", doc=__doc__, params=Params, infer=same_shape("gradientmultiplier/shape"),
     forward=forward, gradient=gradient, inplace=((0, 0),), view=True, differentiable=False, cases=cases,
     refusals={"gradientmultiplier/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
+    tier=3, keeps_zero=ALWAYS, gradient_rows="head",
 ))

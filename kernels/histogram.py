@@ -132,4 +132,5 @@ register(Op(
         "_histogram/parameters": {"params": {"bin_cnt": 3}, "shapes": {"data": (4,)}},
         "_histogram/shape": {"shapes": {"data": (4,), "bins": (1,)}},
     },
+    tier=2,
 ))

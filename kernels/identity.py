@@ -43,7 +43,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, register, same_shape, scratch
+from .foundation import ALWAYS, Case, Loop, Op, Sources, items, register, same_shape, scratch
 from .foundation.loops import COPY, FILL
 from .multilinear import register_multilinear
 
@@ -150,15 +150,19 @@ def cases_cast(draw):
 REFUSED = {"identity/shape": {"shapes": {"data": (2, 3), "output": (2,)}}}
 COMMON = {"doc": __doc__, "infer": same_shape("identity/shape"), "forward": copy, "inplace": ((0, 0),)}
 
-for name, gradient, aliases in (
-    ("_copy", pass_on, ("identity",)),
-    ("_copyto", pass_on, ()),
-    ("_CrossDeviceCopy", pass_on, ()),
-    ("BlockGrad", block, ("stop_gradient", "_sparse_stop_gradient")),
+for name, gradient, aliases, facts in (
+    ("_copy", pass_on, ("identity",), {"tier": 1, "numbered_input": True, "keeps_zero": ALWAYS, "keeps_rank": True}),
+    ("_copyto", pass_on, (), {"tier": 1}),
+    ("_CrossDeviceCopy", pass_on, (), {"tier": 3}),
+    (
+        "BlockGrad", block, ("stop_gradient", "_sparse_stop_gradient"),
+        {"tier": 1, "numbered_input": True, "keeps_zero": ALWAYS},
+    ),
 ):
     register(Op(
         name=name, gradient=gradient, aliases=aliases, cases=cases, refusals=REFUSED,
         differentiable=name != "BlockGrad", view=True, **COMMON,
+        gradient_rows="none" if gradient is block else "head", **facts,
     ))
 
 register(Op(
@@ -167,18 +171,23 @@ register(Op(
     shape_only=("rhs",),
     gradient=lambda make, p, heads, inputs, outputs: [heads[0], None], cases=cases_like,
     refusals={"like-rhs/shape": {"shapes": {"lhs": (2, 3), "rhs": (2,)}}},
+    tier=1,
 ))
 register(Op(
     name="make_loss", backward=backward_ones, loss=True, differentiable=False, outputs=("loss",),
     aliases=("_sparse_make_loss",), cases=cases,
     refusals={"identity/shape": {"shapes": {"data": (2, 3), "loss": (2,)}}}, **COMMON,
+    tier=1, numbered_input=True, keeps_zero=ALWAYS,
 ))
 register(Op(
     name="MakeLoss", params=LossParams, backward=backward_loss, needs=("data",), loss=True,
     differentiable=False, cases=cases_loss, refusals=REFUSED, **COMMON,
+    tier=1, reports=Sources(),
+    runs_alone={"count_above": "one count, a single number"},
 ))
 register_multilinear(Op(
     name="Cast", params=CastParams, infer_type=infer_cast_type, backward=backward_cast,
     aliases=("cast",), cases=cases_cast, differentiable=False, **{**COMMON, "inplace": ()},
     refusals={"identity/shape": {"params": {"dtype": "int32"}, **REFUSED["identity/shape"]}},
+    tier=1, numbered_input=True, gradient_rows="head", keeps_rank=True,
 ), ("data",))

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, Shape, items, merge, require, same_type, steps, told
+from .foundation import UNKNOWN, Case, Loop, Op, Shape, Sources, items, merge, require, same_type, steps, told
 from .multilinear import register_multilinear
 from .shared.convolution_geometry import Geometry, geometry_of, volume
 
@@ -205,6 +205,7 @@ register_multilinear(Op(
         "im2col/lengths": {"params": {"kernel": (2, 2)}, "shapes": {"data": (1, 1, 3)}},
         "im2col/types": {"params": {"kernel": (2,)}, "shapes": {"data": (1, 1, 3)}, "dtypes": {"data": "int32"}},
     },
+    tier=2, reports=Sources(whole=True),
 ), ("data",))
 register_multilinear(Op(
     name="col2im", doc=__doc__, params=BackParams, infer=infer_back, infer_type=infer_type, forward=forward_back,
@@ -212,4 +213,5 @@ register_multilinear(Op(
     refusals={
         "col2im/shape": {"params": {"kernel": (2,), "output_size": (3,)}, "shapes": {"data": (1, 3, 2)}},
     },
+    tier=2, reports=Sources(whole=True),
 ), ("data",))

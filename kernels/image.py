@@ -75,6 +75,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import UNKNOWN, Case, Floats, Loop, Op, either, items, merge, register, require, same_type, scratch
+from .foundation.facts import Sources
 from .foundation.loops import GATHER, SCATTER, outer_side_inner, zero
 from .shared.random_streams import TAKE, single_engine, unit_double
 from .slice import places
@@ -355,7 +356,7 @@ register(Op(
     name="_image_to_tensor", doc=__doc__, infer=infer_tensor, infer_type=type_tensor, forward=forward_tensor,
     backward=backward_tensor, cases=cases_tensor,
     differentiable=False,  # differences of float32 are too coarse
-    refusals={"image/shape": {"shapes": {"data": (2, 3)}}},
+    refusals={"image/shape": {"shapes": {"data": (2, 3)}}}, tier=3, reports=Sources(whole=True),
 ))
 register(Op(
     name="_image_normalize", doc=__doc__, params=NormalizeParams, infer=infer_normalize, forward=forward_normalize,
@@ -364,10 +365,11 @@ register(Op(
         "image/shape": {"params": {"mean": 0, "std": 1}, "shapes": {"data": (2, 3, 3)}},
         "_image_normalize/numbers": {"shapes": {"data": (3, 2, 2)}},
     },
+    tier=2, reports=Sources(),
 ))
 register(Op(
     name="_image_crop", doc=__doc__, params=CropParams, infer=infer_crop, forward=forward_crop,
-    backward=backward_crop, cases=cases_crop,
+    backward=backward_crop, cases=cases_crop, tier=3, numbered_input=True,
     refusals={
         "image/shape": {"params": {"x": 0, "y": 0, "width": 1, "height": 1}, "shapes": {"data": (2, 3)}},
         "_image_crop/inside": {"params": {"x": 1, "y": 0, "width": 3, "height": 1}, "shapes": {"data": (2, 3, 3)}},
@@ -378,12 +380,14 @@ for _name, _axis in (("_image_flip_left_right", -2), ("_image_flip_top_bottom", 
         name=_name, doc=__doc__, infer=infer_plain, forward=flip(_axis), gradient=gradient_flip(_name),
         cases=lambda draw: Case({}, {"data": pictures(draw, batch=False)}),
         refusals={"image/shape": {"shapes": {"data": (2, 2, 3, 3)}}},
+        tier=3, numbered_input=True, reports=Sources(),
     ))
     register(Op(
         name=_name.replace("flip", "random_flip"), doc=__doc__, outputs=("output", "turned"), hidden=1,
         infer=infer_random, infer_type=type_random, **random_flip(_axis), needs=("turned",), random=True,
         cases=lambda draw: Case({}, {"data": pictures(draw, batch=False)}),
         refusals={"image/shape": {"shapes": {"data": (2, 2, 3, 3)}}},
+        tier=3, numbered_input=True, reports=Sources(),
     ))
 register(Op(
     name="_image_adjust_lighting", doc=__doc__, params=LightingParams, infer=infer_lighting, forward=forward_lighting,
@@ -392,4 +396,5 @@ register(Op(
         "image/shape": {"params": {"alpha": (0, 0, 0)}, "shapes": {"data": (2, 2, 1)}},
         "_image_adjust_lighting/value": {"params": {"alpha": (0, 0)}, "shapes": {"data": (2, 2, 3)}},
     },
+    tier=3, numbered_input=True, reports=Sources(),
 ))

@@ -153,6 +153,10 @@ def cases(draw):
     return Case({"min_factor": factor, "max_factor": factor}, {"data": shape})
 
 
+ALONE = {
+    "average": "the average of a picture, a single number, added up in order",
+    "draw_factor": "draws one number from the stream",
+}
 for _name, _forward in (("brightness", brightness), ("contrast", contrast), ("saturation", saturation)):
     register(Op(
         name=f"_image_random_{_name}", doc=__doc__, params=FactorParams, infer=infer, forward=_forward,
@@ -162,4 +166,5 @@ for _name, _forward in (("brightness", brightness), ("contrast", contrast), ("sa
             "image-random/shape": {"params": {"min_factor": 1, "max_factor": 1}, "shapes": {"data": (2, 2)}},
             "image-random/least": {"params": {"min_factor": -1, "max_factor": 1}, "shapes": {"data": (2, 2, 3)}},
         },
+        tier=3, runs_alone=ALONE if _forward is contrast else {"draw_factor": ALONE["draw_factor"]},
     ))

@@ -120,4 +120,5 @@ register(Op(
         f"{PAGE}/shape": {"params": {"size": 2}, "shapes": {"data": (3, 3)}, "dtypes": {"data": "uint8"}},
         f"{PAGE}/types": {"params": {"size": 2}, "shapes": {"data": (3, 3, 3)}, "dtypes": {"data": "int32"}},
     },
+    tier=3, without_loops="runs the loops of _cvimresize for each picture",
 ))

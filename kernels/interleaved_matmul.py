@@ -45,8 +45,9 @@ from math import sqrt
 from typing import Annotated, NamedTuple
 
 from .foundation import UNKNOWN, AtLeast, Buffer, Case, Loop, Op, items, merge, register, require, scratch, told
+from .foundation.facts import Sources
 from .foundation.loops import BLOCKS, zero
-from .fully_connected import PRODUCT, Product
+from .shared.products import PRODUCT, Product
 
 
 class Params(NamedTuple):
@@ -305,4 +306,5 @@ for name, names, how, refusals in (
     register(Op(
         name=f"_contrib_interleaved_matmul_{name}", doc=__doc__, params=Params, inputs=names, infer=infer,
         forward=forward, backward=backward, needs=names, cases=cases_of(names), refusals=refusals,
+        tier=2, reports=Sources() if name == "selfatt_qk" else None,
     ))

@@ -15,7 +15,7 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import UNKNOWN, Case, Count, Loop, Op, items, merge, register, scratch
+from .foundation import UNKNOWN, Case, Count, Loop, Op, Sources, items, merge, register, scratch
 from .foundation.loops import COPY
 
 
@@ -71,4 +71,5 @@ register(Op(
     name="khatri_rao", doc=__doc__, params=Params, variadic="num_args", infer=infer, forward=forward,
     cases=cases, no_gradient_clause="khatri_rao/gradient",
     refusals={"khatri_rao/shape": {"shapes": {"args": [(2, 2), (1, 3)]}}},
+    tier=2, reports=Sources(),
 ))

@@ -31,12 +31,9 @@
 from math import prod, sqrt
 from typing import Literal, NamedTuple
 
-import numpy as np
-
-from .foundation import Case, Loop, Op, items, merge, register, require, same_type
+from .foundation import Case, Loop, Op, Sources, items, merge, register, require, same_type
 from .foundation.walks import lanes_of
 from .shared.row_sums import products_of_row
-from .tuned import rows as tuned
 
 
 class Params(NamedTuple):
@@ -96,9 +93,7 @@ def shorten_back(head, out, norm, d_data, vectors, side, inner, lanes):
             d_data[at] = (head[at] - out[at] * dot) / norm[v]
 
 
-BY_LANES = {"tuned_for": (np.float32, np.float64), "tuned_if": tuned.takes_vectors}
-LENGTHS, SHORTEN = Loop(lengths, tuned=tuned.lengths, **BY_LANES), Loop(shorten)
-SHORTEN_BACK = Loop(shorten_back, tuned=tuned.shorten_back, **BY_LANES)
+LENGTHS, SHORTEN, SHORTEN_BACK = Loop(lengths), Loop(shorten), Loop(shorten_back)
 
 
 # --- the operator -------------------------------------------------------------------------------
@@ -138,4 +133,5 @@ register(Op(
         "L2Normalization/rank": {"params": {"mode": "channel"}, "shapes": {"data": (2, 3)}},
         "L2Normalization/types": {"params": {}, "shapes": {"data": (2, 3)}, "dtypes": {"data": "int32"}},
     },
+    tier=1, reports=Sources(),
 ))

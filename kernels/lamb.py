@@ -198,19 +198,23 @@ FIRST, SECOND = ("weight", "grad", "mean", "var"), ("weight", "g", "r1", "r2")
 register_update(
     "lamb", name="lamb_update_phase1", doc=__doc__, params=DirectionParams, forward=phase1, inputs=FIRST,
     cases=cases_direction, example={"t": 1, "wd": 0},
+    tier=2,
 )
 register_update(
     "lamb", name="mp_lamb_update_phase1", doc=__doc__, params=DirectionParams, forward=mp_phase1,
     infer_type=master_direction_types, inputs=(*FIRST, "weight32"), mutates=("mean", "var"), cases=cases_direction,
     example={"t": 1, "wd": 0}, master=True,
+    tier=2,
 )
 register_update(
     "lamb", name="lamb_update_phase2", doc=__doc__, params=StepParams, forward=phase2, infer=infer_step,
     inputs=SECOND, mutates=(), cases=cases_step, example={"lr": 0.1},
     refusals={**WRONG_LENGTH, **WRONG_DIRECTION},
+    tier=2,
 )
 register_update(
     "lamb", name="mp_lamb_update_phase2", doc=__doc__, params=StepParams, forward=mp_phase2, infer=infer_step,
     infer_type=master_step_types, inputs=(*SECOND, "weight32"), mutates=("weight32",), cases=cases_step,
     example={"lr": 0.1}, master=True, refusals={**WRONG_LENGTH, **WRONG_DIRECTION},
+    tier=2,
 )

@@ -109,6 +109,8 @@ register(Op(
         "lars/shape": {"params": {}, "shapes": {"args": [(2,)], "output": (2,)}},
         "updates/floating": {"shapes": {"args": [(2,)]}, "dtypes": {"args": ["int32"]}},
     },
+    tier=2,
+    runs_alone={"put_sum": "adds the sums of blocks, a single number, in their order"},
 ))
 register(Op(
     name="multi_lars", doc=__doc__, params=RateParams, inputs=("lrs", "weights_sum_sq", "grads_sum_sq", "wds"),
@@ -118,4 +120,5 @@ register(Op(
         "lars/shape": {"params": {"eta": 1, "eps": 1}, "shapes": {"lrs": (2,), "wds": (3,)}},
         "updates/floating": {"params": {"eta": 1, "eps": 1}, "shapes": {"lrs": (2,)}, "dtypes": {"lrs": "int32"}},
     },
+    tier=2,
 ))

@@ -61,6 +61,7 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    Sources,
     either,
     items,
     merge,
@@ -74,7 +75,6 @@ from .foundation import (
 from .foundation.loops import outer_side_inner
 from .foundation.walks import lanes_of
 from .shared.row_sums import squares_of_row, sum_of_row
-from .tuned import rows as tuned
 
 
 class Params(NamedTuple):
@@ -247,14 +247,8 @@ def collect_weights(head, data, mean, std, d_gamma, d_beta, n, g: NormalisedRows
         d_beta[k] = total
 
 
-BY_LANES = {"tuned_for": (np.float32, np.float64), "tuned_if": tuned.takes}
-ROW_STATISTICS = Loop(row_statistics, tuned=tuned.row_statistics, **BY_LANES)
-NORMALISE_ROWS = Loop(normalise_rows, tuned=tuned.normalise_rows, **BY_LANES)
-THROUGH_ROWS = Loop(through_rows, tuned=tuned.through_rows, **BY_LANES)
-COLLECT_WEIGHTS = Loop(
-    collect_weights, tuned=tuned.collect_weights, tuned_for=(np.float32, np.float64),
-    tuned_if=lambda args: args[-1].along == 1 and tuned.takes(args),
-)
+ROW_STATISTICS, NORMALISE_ROWS = Loop(row_statistics), Loop(normalise_rows)
+THROUGH_ROWS, COLLECT_WEIGHTS = Loop(through_rows), Loop(collect_weights)
 
 
 # --- the operators ------------------------------------------------------------------------------
@@ -332,7 +326,7 @@ def cases_instance(draw):
     return Case({"eps": draw.choice((0.001, 0.5))}, {"data": draw.shape(3, 5)}, {"data": "apart"})
 
 
-def page(name, params, infer, rows_of, cases, refusals):
+def page(name, params, infer, rows_of, cases, refusals, tier):
     forward, backward = normaliser(rows_of)
     return Op(
         name=name, doc=__doc__, params=params, inputs=("data", "gamma", "beta"),
@@ -340,6 +334,7 @@ def page(name, params, infer, rows_of, cases, refusals):
         visible=lambda p: 3 if getattr(p, "output_mean_var", False) else 1,
         infer=infer, infer_type=infer_type, forward=forward, backward=backward,
         needs=("data", "gamma"), inplace=((0, 0),), cases=cases, refusals=refusals,
+        tier=tier, reports=Sources(1),
     )
 
 
@@ -347,14 +342,14 @@ register(page("LayerNorm", Params, infer, rows_of_layer, cases, {
     "LayerNorm/axis": refused((2, 3), axis=2),
     "layer-norm/parameters": refused((2, 3), gamma=(2,)),
     "layer-norm/types": refused((2, 3), dtype="int32"),
-}))
+}, tier=1))
 register(page("GroupNorm", GroupParams, infer_group, rows_of_group, cases_group, {
     "GroupNorm/groups": refused((2, 3, 4), num_groups=2),
     "layer-norm/parameters": refused((2, 4, 4), num_groups=2, gamma=(4,)),
     "layer-norm/types": refused((2, 3, 2), dtype="int32"),
-}))
+}, tier=2))
 register(page("InstanceNorm", InstanceParams, infer_instance, rows_of_instance, cases_instance, {
     "InstanceNorm/rank": refused((2, 3)),
     "layer-norm/parameters": refused((2, 3, 4), gamma=(4,)),
     "layer-norm/types": refused((2, 3, 2), dtype="int32"),
-}))
+}, tier=1))

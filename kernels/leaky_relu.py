@@ -48,13 +48,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, decides, items, merge, register, require, scalar
+from .foundation import Case, Loop, Op, Sources, decides, items, merge, register, require, scalar
 from .foundation.quirk import declare
 from .foundation.shapes import agree
 from .multilinear import register_once
 from .shared.random_streams import draws, unit_double, unit_single
 from .shared.terms import Term
-from .tuned import curves
 
 SELU_SCALE = 1.0507009873554804934193349852946
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -232,9 +231,7 @@ CURVES = {
     "leaky": (Loop(map_one, formula=leaky), Loop(chain_one, derivative=leaky_slope)),
     "elu": (Loop(map_one, formula=elu), Loop(chain_one, derivative=elu_slope)),
     "selu": (Loop(map_one, formula=selu), Loop(chain_one, derivative=selu_slope)),
-    "gelu": (
-        Loop(map_one, formula=gelu, tuned=curves.gelu), Loop(chain_one, derivative=gelu_slope, tuned=curves.gelu_slope)
-    ),
+    "gelu": (Loop(map_one, formula=gelu), Loop(chain_one, derivative=gelu_slope)),
 }
 CHAIN_SELU_QUIRK = Loop(chain_one, derivative=selu_quirk)
 MAP_OWN, CHAIN_OWN = Loop(map_own), Loop(chain_own)
@@ -343,5 +340,8 @@ leaky_relu = register(Op(
             "params": {"act_type": "prelu"}, "shapes": {"data": (2, 3), "gamma": (2,)},
         },
     },
+    tier=1, reports=Sources(1), color="#ffffb3", keeps_rank=True,
+    label="LeakyReLU\n{act_type}",
+    difference_clauses={"": "LeakyReLU/functions"},
 ))
 register_once(leaky_relu, cases_prelu)  # for prelu, which is differentiated once

@@ -59,7 +59,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, register, scratch
+from .foundation import Case, Loop, Op, items, merge, outputs_only, register, scratch
 from .shared.linalg import (
     ADD_TRANSPOSED,
     IDENTITY,
@@ -247,15 +247,18 @@ register(Op(
     refusals={
         "linalg_potrf/positive-definite": {"params": {}, "shapes": {"A": (2, 2)}}, "linalg/square": SQUARE,
     },
+    tier=2,
 ))
 register(Op(
     name="_linalg_potri", doc=__doc__, params=Params, inputs=("A",), infer=infer_alike, infer_type=infer_type,
     forward=forward_inverse, backward=backward_inverse, needs=("A", "output"), aliases=("linalg_potri",),
     cases=cases_of("regular"),
     refusals={"linalg_potri/singular": {"params": {}, "shapes": {"A": (2, 2)}}, "linalg/square": SQUARE},
+    tier=2,
 ))
 register(Op(
     name="_linalg_sumlogdiag", doc=__doc__, inputs=("A",), infer=infer_sum, infer_type=infer_type,
     forward=forward_sum, backward=backward_sum, needs=("A",), aliases=("linalg_sumlogdiag",),
     cases=cases_of("positive", ()), refusals={"linalg/square": SQUARE},
+    tier=2, reports=outputs_only,
 ))

@@ -158,4 +158,5 @@ register(Op(
     infer_type=infer_type, forward=forward, backward=backward, needs=("output0", "output1"), cases=cases,
     differentiable=False,  # the gradient treats A as symmetric, forward reads one triangle
     refusals={"linalg/square": {"params": {}, "shapes": {"A": (2, 3)}}},
+    tier=2,
 ))

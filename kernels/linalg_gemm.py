@@ -42,7 +42,7 @@
 
 from typing import NamedTuple
 
-from .foundation import UNKNOWN, Case, Op, either, merge, register, require, scratch
+from .foundation import UNKNOWN, Case, Op, Sources, either, merge, register, require, scratch
 from .foundation.loops import COPY
 from .shared.linalg import ADD_SCALED, ADD_TRANSPOSED, SCALE, infer_type, matrices, matrices_of, multiply
 
@@ -199,14 +199,17 @@ register(Op(
     name="_linalg_gemm", doc=__doc__, params=Params, inputs=("A", "B", "C"), infer=infer, infer_type=infer_type,
     forward=forward, backward=backward, needs=("A", "B"), aliases=("linalg_gemm",), cases=cases_gemm(with_c=True),
     refusals=WRONG,
+    tier=2, reports=Sources(2),
 ))
 register(Op(
     name="_linalg_gemm2", doc=__doc__, params=Params2, inputs=("A", "B"), infer=infer, infer_type=infer_type,
     forward=forward2, backward=backward2, needs=("A", "B"), aliases=("linalg_gemm2",),
     cases=cases_gemm(with_c=False), refusals=WRONG,
+    tier=2, reports=Sources(),
 ))
 register(Op(
     name="_linalg_syrk", doc=__doc__, params=SyrkParams, inputs=("A",), infer=infer_syrk, infer_type=infer_type,
     forward=forward_syrk, backward=backward_syrk, needs=("A",), aliases=("linalg_syrk",), cases=cases_syrk,
     refusals={"linalg/shape": {"params": {}, "shapes": {"A": (2, 3), "output": (3, 3)}}},
+    tier=2, reports=Sources(),
 ))

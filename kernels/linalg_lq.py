@@ -26,7 +26,7 @@ from math import prod, sqrt
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, either, items, merge, register, require, scratch, told
+from .foundation import UNKNOWN, Case, Loop, Op, Sources, either, items, merge, register, require, scratch, told
 from .shared.linalg import (
     ADD_SCALED,
     MIRROR,
@@ -152,4 +152,5 @@ register(Op(
         "linalg_gelqf/wide": {"params": {}, "shapes": {"A": (3, 2)}},
         "linalg/shape": {"params": {}, "shapes": {"A": (2, 3), "output1": (3, 3)}},
     },
+    tier=1, reports=Sources(),
 ))

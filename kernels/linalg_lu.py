@@ -36,7 +36,7 @@ from math import log
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, allocate, items, merge, register, require_some, scratch
+from .foundation import Case, Loop, Op, Sources, allocate, items, merge, register, require_some, scratch
 from .shared.linalg import (
     Layout,
     batch,
@@ -244,14 +244,17 @@ register(Op(
     name="_linalg_inverse", doc=__doc__, inputs=("A",), infer=infer_alike, infer_type=infer_type,
     forward=forward_inverse, backward=backward_inverse, needs=("output",), aliases=("linalg_inverse",), cases=cases,
     refusals={**SQUARE, "linalg_inverse/singular": {"params": {}, "shapes": {"A": (2, 2)}}},
+    tier=2, reports=Sources(),
 ))
 register(Op(
     name="_linalg_det", doc=__doc__, inputs=("A",), outputs=("output0", "LU", "pivot"), hidden=2, infer=infer_numbers,
     infer_type=infer_number_types, forward=forward_determinant, backward=backward_determinant,
     needs=("output0", "LU", "pivot"), aliases=("linalg_det",), cases=cases, refusals=SQUARE,
+    tier=2, reports=Sources(),
 ))
 register(Op(
     name="_linalg_slogdet", doc=__doc__, inputs=("A",), outputs=("output0", "output1", "LU", "pivot"), hidden=2,
     infer=infer_numbers, infer_type=infer_number_types, forward=forward_parts, backward=backward_parts,
     needs=("output0", "LU", "pivot"), aliases=("linalg_slogdet",), cases=cases, refusals=SQUARE,
+    tier=2, reports=Sources(),
 ))

@@ -18,9 +18,12 @@ matrices as vectors, and back.
     >>> run("_linalg_maketrian", [1, 2, 3]), run("_linalg_maketrian", [1], offset=1)
     ([[1.0, 0.0], [2.0, 3.0]], [[0.0, 1.0], [0.0, 0.0]])
 
-[linalg_parts/offset] a diagonal outside the matrix is refused.
+[linalg_parts/offset] extracting a diagonal outside the matrix is refused.
 
-[linalg_parts/length] a triangle has 1, 3, 6, 10 ... numbers; a vector of another length is refused.
+[linalg_parts/length] a triangle has 0, 1, 3, 6, 10 ... numbers; a vector of another length is refused. One without
+    numbers makes a matrix of zeros, whose sides are those that offset leaves: |offset|.
+    >>> run("_linalg_makediag", [], offset=1), run("_linalg_maketrian", [])
+    ([[0.0]], [])
 
 [linalg_parts/gradient] the gradient of extracting puts the head back, among zeros, where the numbers were; that of
     making extracts the numbers of the head.
@@ -33,7 +36,7 @@ matrices as vectors, and back.
 from math import isqrt, prod
 from typing import NamedTuple
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, scalar, told
+from .foundation import UNKNOWN, Case, Loop, Op, Sources, items, merge, register, require, scalar, told
 from .shared.linalg import infer_type, square
 
 
@@ -53,7 +56,7 @@ def length_of(p, side):
     """Numbers on a diagonal or in a triangle of a matrix with this side."""
     inner = side - abs(p.offset)
     require(
-        "linalg_parts/offset", not told(side) or inner > 0,
+        "linalg_parts/offset", not told(side) or inner >= 0,
         f"offset {p.offset} lies outside a matrix with sides of {side}",
     )
     return inner if isinstance(p, Diagonal) else inner * (inner + 1) // 2
@@ -63,7 +66,6 @@ def side_of(p, length):
     """The side of the matrix whose diagonal or triangle has this length."""
     if not told(length):
         return UNKNOWN
-    require("linalg_parts/length", length > 0, "a diagonal or triangle without numbers tells no matrix")
     inner = length if isinstance(p, Diagonal) else (isqrt(8 * length + 1) - 1) // 2
     require(
         "linalg_parts/length", isinstance(p, Diagonal) or inner * (inner + 1) // 2 == length,
@@ -86,6 +88,10 @@ def joined(p, matrix, vector):
 
 def infer_extract(p, ins, outs):
     matrix, vector = joined(p, ins[0], outs[0])
+    require(
+        "linalg_parts/offset", vector is None or vector[-1] != 0,
+        f"offset {p.offset} leaves nothing of a matrix with sides of {matrix and matrix[-1]}",
+    )
     return [matrix], [vector]
 
 
@@ -205,6 +211,7 @@ for name, params, cases in (("diag", Diagonal, cases_extract), ("trian", Triangl
         name=f"_linalg_extract{name}", doc=__doc__, params=params, inputs=("A",), infer=infer_extract,
         infer_type=infer_type, forward=take, backward=put, aliases=(f"linalg_extract{name}",), cases=cases,
         refusals={**OUTSIDE, "linalg/square": {"params": {}, "shapes": {"A": (2, 3)}}},
+        tier=2, reports=Sources(),
     ))
 for name, params, cases, refusals in (
     ("diag", Diagonal, cases_make, {}),
@@ -217,4 +224,5 @@ for name, params, cases, refusals in (
         name=f"_linalg_make{name}", doc=__doc__, params=params, inputs=("A",), infer=infer_make,
         infer_type=infer_type, forward=put, backward=take, aliases=(f"linalg_make{name}",), cases=cases,
         refusals=refusals,
+        tier=2, reports=Sources(),
     ))

@@ -161,9 +161,11 @@ register(Op(
     name="_linalg_trmm", doc=__doc__, params=Params, inputs=("A", "B"), infer=infer, infer_type=infer_type,
     forward=forward_times, backward=backward_times, needs=("A", "B"), aliases=("linalg_trmm",), cases=cases,
     refusals=WRONG,
+    tier=2,
 ))
 register(Op(
     name="_linalg_trsm", doc=__doc__, params=Params, inputs=("A", "B"), infer=infer, infer_type=infer_type,
     forward=forward_solve, backward=backward_solve, needs=("A", "output"), aliases=("linalg_trsm",), cases=cases,
     refusals=WRONG,
+    tier=2,
 ))

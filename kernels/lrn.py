@@ -31,8 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import REQUIRED, Case, Loop, Op, items, merge_all, register, require, same_type
-from .tuned import lrn as tuned
+from .foundation import REQUIRED, Case, Loop, Op, Sources, items, merge_all, register, require, same_type
 
 
 class Params(NamedTuple):
@@ -91,9 +90,7 @@ def respond_back(head, data, scale, d_data, n, channels, inner, half, share, bet
             d_data[at] = head[at] * power(scale[at], -beta) - 2 * share * beta * data[at] * total
 
 
-SCALES = Loop(scales, tuned=tuned.scales)
-RESPOND = Loop(respond, tuned=tuned.respond)
-RESPOND_BACK = Loop(respond_back, tuned=tuned.respond_back)
+SCALES, RESPOND, RESPOND_BACK = Loop(scales), Loop(respond), Loop(respond_back)
 
 
 # --- the operator -------------------------------------------------------------------------------
@@ -129,4 +126,5 @@ register(Op(
         "LRN/rank": {"params": {"nsize": 3}, "shapes": {"data": (2,)}},
         "LRN/types": {"params": {"nsize": 3}, "shapes": {"data": (2, 3)}, "dtypes": {"data": "int32"}},
     },
+    tier=1, reports=Sources(whole=True), keeps_rank=True,
 ))

@@ -115,4 +115,5 @@ register(Op(
         "moments/axes": {"params": {}, "shapes": {"data": (2, 3)}},
         "moments/shape": {"params": {"axes": 0}, "shapes": {"data": (2, 3), "output0": (2,)}},
     },
+    tier=2,
 ))

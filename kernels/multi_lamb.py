@@ -130,4 +130,5 @@ for name, forward, group in (
         "multi_lamb", name=name, doc=__doc__, params=Params, variadic="num_tensors", group=group, step=forward,
         master=size > 4, counts=("learning_rates", "wds", "step_count"), cases=cases(size),
         refusals=refusals,
+        tier=2,
     )

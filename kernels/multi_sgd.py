@@ -210,4 +210,5 @@ for name, params, step, states in TABLE:
         "multi_sgd", name=name, doc=__doc__, params=params, variadic="num_weights", group=group, step=step,
         master="weight32" in states, tail=tail, tail_shape=lambda p: (p.num_weights,), counts=counts,
         cases=cases(params, size, tail), refusals=refusals,
+        tier=1 if name in ("multi_sgd_update", "multi_sgd_mom_update") else 2,
     )

@@ -51,6 +51,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import UNKNOWN, Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
+from .foundation.facts import outputs_only
 from .shared.boxes import SUPPRESS, Suppression, floating, nothing, ranked
 
 CLAUSE = "_contrib_MultiBoxDetection/inputs"
@@ -191,4 +192,5 @@ register(Op(
         "_contrib_MultiBoxDetection/variances": refused(variances=(0.1, 0.1)),
         "_contrib_MultiBoxDetection/floating-point": refused(dtype="int32"),
     },
+    tier=2, reports=outputs_only,
 ))

@@ -135,4 +135,5 @@ register(Op(
         CLAUSE: refused((1, 2, 2)),
         "_contrib_MultiBoxPrior/floating-point": refused(dtype="int32"),
     },
+    tier=2,
 ))

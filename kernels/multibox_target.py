@@ -80,6 +80,7 @@ from .foundation import (
     decides,
     items,
     merge,
+    outputs_only,
     register,
     require,
     require_some,
@@ -287,4 +288,5 @@ register(Op(
         "_contrib_MultiBoxTarget/variances": refused(variances=(0.1, 0.1)),
         "_contrib_MultiBoxTarget/floating-point": refused(dtype="int32"),
     },
+    tier=2, reports=outputs_only,
 ))

@@ -35,7 +35,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, require_some, scratch
+from .foundation import Case, Loop, Op, Shape, Sources, items, merge, register, require, require_some, scratch
 from .foundation.loops import FILL
 from .shared.random_streams import TAKE, single, single_engine
 
@@ -146,4 +146,5 @@ register(Op(
         "multinomial/shape": {"params": {"shape": (3,)}, "shapes": {"data": (2, 4), "output": (2,)}},
         "multinomial/type": {"shapes": {"data": (2,)}, "dtypes": {"data": "int32"}},
     },
+    tier=1, numbered_input=True, reports=Sources(outputs=True),
 ))

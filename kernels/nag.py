@@ -106,8 +106,10 @@ def cases(draw):
 register_update(
     "nag", name="nag_mom_update", doc=__doc__, params=Params, forward=nag, inputs=("weight", "grad", "mom"),
     cases=cases, example={"lr": 0.1},
+    tier=1,
 )
 register_update(
     "nag", name="mp_nag_mom_update", doc=__doc__, params=Params, forward=mp_nag,
     inputs=("weight", "grad", "mom", "weight32"), cases=cases, example={"lr": 0.1}, master=True,
+    tier=2,
 )

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Op, Shape, register, require, same_type, scalar
+from .foundation import Case, Op, Shape, Sources, register, require, same_type, scalar
 from .foundation.walks import reduction_of
 from .reduce import draw_axes, infer, kept_shape, reducer, spread_by
 from .shared.terms import Term
@@ -112,4 +112,5 @@ register(Op(
         "norm/ord": {"params": {"ord": 3}, "shapes": {"data": (2, 3)}},
         "reduce/axis": {"params": {"axis": 2}, "shapes": {"data": (2, 3)}},
     },
+    tier=1, method="norm", numbered_input=True, reports=Sources(whole=True),
 ))

@@ -170,4 +170,5 @@ register(Op(
         "Pad/reflect-width": refused(0, 0, 0, 0, 0, 2, 0, 0, mode="reflect"),
         "Pad/sides": refused(0, 0, 0, 0, -1, -1, 0, 0),
     },
+    tier=1, method="pad", keeps_rank=True,
 ))

@@ -77,6 +77,7 @@ from .foundation import (
     Loop,
     Op,
     Shape,
+    Sources,
     decides,
     items,
     merge,
@@ -97,8 +98,6 @@ from .shared.pooling_windows import (
     pairs,
     windows,
 )
-from .tuned import pairs as tuned_pairs
-from .tuned import pooling as tuned
 
 
 class Params(NamedTuple):
@@ -287,13 +286,10 @@ def sum_back(head, data, out, d_data, begin, end, size, g: Geometry):
                         d_data[n, c, d, h, w] += share * part
 
 
-MAX, MAX_BACK = Loop(max_rows, tuned=tuned.max_rows), Loop(max_back, tuned=tuned.max_back)
-MAX_PAIRS = Loop(max_pairs)
-MAX_PAIRS_BACK = Loop(max_pairs_back, tuned=tuned_pairs.max_pairs_back)
-SUM_1 = Loop(sum_rows, tuned=tuned.sum_rows, term=term_1, root=root_1)
-SUM_1_BACK = Loop(sum_back, tuned=tuned.sum_back, slope=slope_1)
+MAX, MAX_BACK = Loop(max_rows), Loop(max_back)
+MAX_PAIRS, MAX_PAIRS_BACK = Loop(max_pairs), Loop(max_pairs_back)
 SUM = {
-    1: (SUM_1, SUM_1_BACK),
+    1: (Loop(sum_rows, term=term_1, root=root_1), Loop(sum_back, slope=slope_1)),
     2: (Loop(sum_rows, term=term_2, root=root_2), Loop(sum_back, slope=slope_2)),
     3: (Loop(sum_rows, term=term_3, root=root_3), Loop(sum_back, slope=slope_3)),
 }
@@ -383,4 +379,6 @@ register(Op(
         "Pooling/p-value": refused((1, 1, 4), kernel=(2,), pool_type="lp"),
         "Pooling/floating": refused((1, 1, 4), kernel=(2,), dtype="int32"),
     },
+    tier=1, reports=Sources(), color="#80b1d3", keeps_rank=True,
+    label="Pooling\n{pool_type}, {kernel}/{stride}", difference_clauses={"": "Pooling/window"},
 ))

@@ -37,7 +37,7 @@ from math import inf
 from typing import Literal, NamedTuple
 
 from . import pooling
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, same_type, steps
+from .foundation import Case, Loop, Op, Shape, Sources, items, merge, register, require, same_type, steps
 from .foundation.walks import integers
 from .shared.convolution_geometry import volume
 from .shared.pooling_windows import Geometry, checked, count, windows
@@ -175,4 +175,5 @@ register(Op(
         "Pooling/kernel-fits": refused((1, 1, 5, 5), kernel=(6, 6)),
         "Pooling_v1/floating": refused((1, 1, 4, 4), kernel=(2, 2), dtype="int32"),
     },
+    tier=2, reports=Sources(),
 ))

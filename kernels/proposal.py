@@ -72,6 +72,7 @@ from .foundation import (
     Floats,
     Loop,
     Op,
+    Sources,
     agree,
     as_buffer,
     items,
@@ -261,6 +262,7 @@ def _register(name, infer_shapes, batches, image):
             "_contrib_Proposal/parameters": refused(rpn_post_nms_top_n=0),
             "_contrib_Proposal/floating-point": refused(dtype="int32"),
         },
+        tier=2, reports=Sources(1, whole=True),
     ))
 
 

@@ -178,4 +178,5 @@ register(Op(
         "_contrib_PSROIPooling/sizes": refused(pooled_size=0),
         "_contrib_PSROIPooling/floating-point": refused(dtype="int32"),
     },
+    tier=2,
 ))

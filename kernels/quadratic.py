@@ -80,9 +80,11 @@ register(Op(
     name="_contrib_quadratic", doc=__doc__, params=Params, infer=same_shape("_contrib_quadratic/shape"),
     forward=forward, backward=backward, needs=("data",), inplace=((0, 0),),
     inplace_backward=(("head", "data"), ("data", "data")), cases=cases, refusals=REFUSED,
+    tier=2,
 ))
 register(Op(
     name="_contrib_div_sqrt_dim", doc=__doc__, infer=same_shape("_contrib_quadratic/shape", axes=1),
     forward=forward_divide, gradient=gradient_divide, inplace=((0, 0),),
     cases=lambda draw: Case({}, {"data": draw.shape(1, 4)}), refusals=REFUSED,
+    tier=2, numbered_input=True,
 ))

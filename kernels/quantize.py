@@ -271,29 +271,34 @@ def cases_dequantize(draw):
 RANGED = ("data", "min_range", "max_range")
 THREE = ("output0", "output1", "output2")
 SHAPES = {"data": (2, 3), "min_range": (2,)}
-for name, params, inputs, outputs, shapes_of, allowed, result, computed, drawn, refusals in (
+TWO_ENDS = "the two ends of a range"
+for name, params, inputs, outputs, shapes_of, allowed, result, computed, drawn, refusals, alone in (
     (
         "_contrib_quantize", Params, RANGED, THREE, infer, (SINGLE,), result_type, forward, cases,
         {
             "quantize/shape": {"shapes": SHAPES},
             "quantize/types": {"shapes": {"data": (2,)}, "dtypes": {"data": "float64"}},
         },
+        {"symmetric": TWO_ENDS},
     ),
     (
         "_contrib_quantize_v2", CalibratedParams, ("data",), THREE, infer_found, (SINGLE, *BYTES), result_type,
         forward_v2, cases_v2, {"quantize/empty": {"shapes": {"data": (0,)}}},
+        {"ends": "the least and the largest element, two numbers", "symmetric": TWO_ENDS},
     ),
     (
         "_contrib_requantize", CalibratedParams, RANGED, THREE, infer_found, (WHOLE,), result_type,
         forward_requantize, cases_requantize, {"quantize/empty": {"shapes": {"data": (0,)}}},
+        {"needed": "the largest element, a single number", "symmetric": TWO_ENDS},
     ),
     (
         "_contrib_dequantize", DequantizeParams, RANGED, ("output",), infer, BYTES, lambda p: SINGLE,
-        forward_dequantize, cases_dequantize, {},
+        forward_dequantize, cases_dequantize, {}, {},
     ),
 ):
     register(Op(
         name=name, doc=__doc__, params=params, inputs=inputs, outputs=outputs, infer=shapes_of,
         infer_type=kinds(allowed, result), forward=computed, gradient=nothing, differentiable=False, cases=drawn,
         refusals=refusals,
+        tier=2 if computed is forward_dequantize else 3, runs_alone=alone,
     ))

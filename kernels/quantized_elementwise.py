@@ -47,7 +47,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge_all, register
+from .foundation import Case, Loop, Op, Sources, items, merge_all, register
 from .quantize import calibrated
 from .shared.boxes import nothing
 from .shared.quantized import (
@@ -231,8 +231,12 @@ register(Op(
         SHAPE: {"shapes": {"lhs": (2, 3), "rhs": (3,)}},
         TYPES: {"shapes": {"lhs": (2,)}, "dtypes": {"lhs": "float32"}},
     },
+    tier=3,
+    runs_alone={"reach_of_sum": "the two ends of a range"},
 ))
 register(Op(
     name="_contrib_quantized_elemwise_mul", doc=__doc__, params=MulParams, inputs=INPUTS, outputs=outputs, infer=infer,
     infer_type=type_mul, forward=forward_mul, gradient=nothing, differentiable=False, cases=cases_mul,
+    tier=3, reports=Sources(2),
+    runs_alone={"reach_of_products": "the two ends of a range"},
 ))

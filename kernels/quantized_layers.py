@@ -51,7 +51,7 @@ import numpy as np
 
 from . import convolution, fully_connected
 from .batch_norm import Params as NormParams
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require
+from .foundation import UNKNOWN, Case, Loop, Op, Sources, items, merge, register, require
 from .quantize import calibrated
 from .shared.boxes import nothing
 from .shared.convolution_geometry import planes, volume
@@ -264,6 +264,8 @@ register(Op(
         SHAPE: {"params": {"num_hidden": 2}, "shapes": {"data": (1, 2), "min_data": (2,)}},
         TYPES: {"params": {"num_hidden": 2}, "shapes": {"data": (1, 2)}, "dtypes": {"data": "int32"}},
     },
+    tier=3, reports=Sources(1),
+    runs_alone={"reach_of_products": "the two ends of a range"},
 ))
 register(Op(
     name="_contrib_quantized_conv", doc=__doc__, params=convolution.Params, inputs=inputs, all_inputs=FULL,
@@ -272,6 +274,8 @@ register(Op(
     refusals={
         "_contrib_quantized_conv/layout": {"params": {"kernel": (2,), "num_filter": 1}, "shapes": {"data": (1, 1, 4)}},
     },
+    tier=3, reports=Sources(1),
+    runs_alone={"reach_of_products": "the two ends of a range"},
 ))
 register(Op(
     name="_contrib_quantized_batch_norm", doc=__doc__, params=NormParams,
@@ -282,4 +286,5 @@ register(Op(
     refusals={
         "_contrib_quantized_batch_norm/calibrated": {"params": {"min_calib_range": 0}, "shapes": {"data": (1, 2)}},
     },
+    tier=3, reports=Sources(1),
 ))

@@ -43,7 +43,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from . import concat, embedding
-from .foundation import UNKNOWN, Case, Count, Loop, Op, items, known, merge, register, require
+from .foundation import UNKNOWN, Case, Count, Loop, Op, Sources, items, known, merge, register, require
 from .foundation.loops import COPY
 from .shared.boxes import nothing
 from .shared.quantized import BYTE, BYTES, SINGLE, STEPS, TO, kept, ranges, reach, typed, types
@@ -236,21 +236,26 @@ register(Op(
         SHAPE: {"params": {"act_type": "relu"}, "shapes": {"data": (2,), "min_data": (2,)}},
         TYPES: {"params": {"act_type": "relu"}, "shapes": {"data": (2,)}, "dtypes": {"data": "int32"}},
     },
+    tier=3, reports=Sources(1, whole=True),
 ))
 register(Op(
     name="_contrib_quantized_flatten", doc=__doc__, inputs=("data", *RANGE), outputs=OUTPUTS, infer=infer_flatten,
     infer_type=kept(TYPES), forward=forward_flatten, gradient=nothing, differentiable=False,
     cases=cases_flatten,
     refusals={SHAPE: {"shapes": {"data": (2, 3), "output": (3, 2)}}},
+    tier=3, reports=Sources(1, whole=True),
 ))
 register(Ranged(
     name="_contrib_quantized_concat", doc=__doc__, params=ConcatParams, variadic="num_args", outputs=OUTPUTS,
     infer=infer_concat, infer_type=type_concat, forward=forward_concat, gradient=nothing, differentiable=False,
     cases=cases_concat,
+    tier=3,
+    runs_alone={"widen": "the two ends of a range"},
 ))
 register(Op(
     name="_contrib_quantized_embedding", doc=__doc__, params=embedding.Params,
     inputs=("data", "weight", "min_weight", "max_weight"), outputs=OUTPUTS, infer=infer_embedding,
     infer_type=type_embedding, forward=forward_embedding, gradient=nothing, differentiable=False,
     cases=cases_embedding,
+    tier=3, reports=Sources(1),
 ))

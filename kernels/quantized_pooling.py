@@ -31,7 +31,7 @@ from math import prod
 import numpy as np
 
 from . import pooling
-from .foundation import Case, Loop, Op, items, known, register, require
+from .foundation import Case, Loop, Op, Sources, items, known, register, require
 from .foundation.loops import COPY
 from .pooling import Params
 from .shared.boxes import nothing
@@ -138,4 +138,5 @@ register(Op(
             "params": {"kernel": (2, 2)}, "shapes": {"data": (1, 1, 4, 4)}, "dtypes": {"data": "float32"},
         },
     },
+    tier=3, reports=Sources(1, whole=True),
 ))

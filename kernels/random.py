@@ -81,7 +81,6 @@ from .shared.random_streams import (
     unit_single,
     whole,
 )
-from .tuned import streams
 
 FloatName = Literal["None", "float16", "float32", "float64"]
 
@@ -203,7 +202,7 @@ def whole_numbers(out, words, n, low, span):
 
 # each for single and for double precision
 UNIFORM = Loop(uniform_numbers, unit=unit_single), Loop(uniform_numbers, unit=unit_double)
-NORMAL = Loop(normal_numbers, number=normal_single, tuned=streams.normal), Loop(normal_numbers, number=normal_double)
+NORMAL = Loop(normal_numbers, number=normal_single), Loop(normal_numbers, number=normal_double)
 EXPONENTIAL = Loop(exponential_numbers, unit=unit_single), Loop(exponential_numbers, unit=unit_double)
 WHOLE_NUMBERS = Loop(whole_numbers)
 
@@ -344,4 +343,5 @@ for name, params, run, aliases, dtype, cases, refusals in TABLE:
     register(Op(
         name=name, doc=__doc__, params=params, inputs=(), states="shape", infer=infer, infer_type=type_rule(dtype),
         forward=run, random=True, aliases=aliases, cases=cases, refusals=refusals,
+        tier=2 if "binomial" in name else 1,
     ))

@@ -105,4 +105,5 @@ for name, params, draw, case in (
             "random_like/shape": {"shapes": {"data": (2, 3), "output": (2,)}},
             "random_like/type": {"shapes": {"data": (2,)}, "dtypes": {"data": "int32"}},
         },
+        tier=2, numbered_input=True,
     ))

@@ -48,7 +48,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, merge_all, register, require, same_type, scalar
+from .foundation import Case, Loop, Op, Sources, items, merge, merge_all, register, require, same_type, scalar
 from .unary import digamma
 
 
@@ -318,4 +318,5 @@ for name, inputs, sample, values, density, by_sample, *by_parameters in TABLE:
                 "shapes": dict.fromkeys(names, (2,)), "dtypes": dict.fromkeys(names, "int32"),
             },
         },
+        tier=2, reports=Sources(),
     ))

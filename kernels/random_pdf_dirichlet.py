@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, register, require, require_some, same_type, scalar
+from .foundation import Case, Loop, Op, Sources, items, merge, register, require, require_some, same_type, scalar
 from .unary import digamma
 
 
@@ -152,4 +152,5 @@ register(Op(
             "shapes": {"sample": (2,), "alpha": (2,)}, "dtypes": {"sample": "int32", "alpha": "int32"},
         },
     },
+    tier=2, reports=Sources(),
 ))

@@ -119,9 +119,11 @@ register(Op(
     name="_ravel_multi_index", doc=__doc__, params=Params, infer=infer_with(0, 1), forward=forward_ravel,
     gradient=nothing, differentiable=False, aliases=("ravel_multi_index",), cases=cases_ravel,
     refusals={"ravel/shape": {"params": {"shape": (2, 3)}, "shapes": {"data": (3, 4)}}},
+    tier=2,
 ))
 register(Op(
     name="_unravel_index", doc=__doc__, params=Params, infer=infer_with(1, 0), forward=forward_unravel,
     gradient=nothing, differentiable=False, aliases=("unravel_index",), cases=cases_unravel,
     refusals={"ravel/shape": {"params": {"shape": (2, 0)}, "shapes": {"data": (4,)}}},
+    tier=2,
 ))

@@ -48,8 +48,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .blocks import reductions as blocks
-from .foundation import Case, Loop, Op, Shape, items, merge, register, require, require_some, scalar, scratch
+from .foundation import Case, Loop, Op, Shape, Sources, items, merge, register, require, require_some, scalar, scratch
 from .foundation.loops import COPY, GATHER, walk
 from .foundation.quirk import declare
 from .foundation.refusal import decides
@@ -69,7 +68,6 @@ from .shared.totals import (
     multiply_others,
     smaller,
 )
-from .tuned import reductions as tuned
 
 _QUOTIENT = declare(
     "prod-gradient-nan", "reduce/prod-gradient",
@@ -221,10 +219,7 @@ def spread_quotient(head, data, others, zeros, d_data, skip_nan, sides, steps, g
 
 def reducer(combine, join, finish=as_it_is):
     """A loop over groups; ``join`` makes one total of two."""
-    return Loop(
-        reduce_rows, tuned=tuned.reducer(combine, join, finish), tuned_for=(np.float32, np.float64),
-        tuned_if=tuned.takes, by_blocks=blocks.REDUCE_ROWS, combine=combine, join=join, finish=finish,
-    )
+    return Loop(reduce_rows, combine=combine, join=join, finish=finish)
 
 
 SUM, ZEROS = reducer(add, add), reducer(count_zeros, add)
@@ -354,6 +349,8 @@ def _register(name, combine, join, finish, start, spread_back, needs, aliases, v
             "reduce/shape": {"params": {"axis": 1}, "shapes": {"data": (2, 3), "output": (3,)}},
         },
         gradient=composed(COMPOSED[name]) if name in COMPOSED else None,
+        tier=1, method=name, numbered_input=True,
+        reports=Sources(whole=True) if name in ("max", "min") else None,
     )
     if name in ("sum", "mean"):
         register_multilinear(op, ("data",))

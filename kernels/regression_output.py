@@ -23,7 +23,7 @@ import math
 from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Loop, Op, items, known, merge, register, require, scalar
+from .foundation import Case, Loop, Op, Sources, items, known, merge, register, require, scalar
 from .foundation.loops import zero
 
 
@@ -118,6 +118,7 @@ def _register(name, output, slope):
                 "params": {}, "shapes": {"data": (2, 3), "label": (3, 2)},
             },
         },
+        tier=1, reports=Sources(1, whole=True),
     ))
 
 

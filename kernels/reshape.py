@@ -354,20 +354,24 @@ register(Op(
         "Reshape/target-shape": {"params": {"target_shape": (0, 0)}, "shapes": {"data": (2, 3)}},
         "Reshape/shape-given": {"params": {}, "shapes": {"data": (2, 3)}},
     },
+    tier=1, method="reshape", numbered_input=True, color="#fdb462",
 ))
 register(Op(
     name="Flatten", infer=infer_flatten, forward=forward, backward=backward,
     aliases=("flatten",), cases=lambda draw: Case({}, {"data": draw.shape(1, 4)}), **COMMON,
+    tier=1, method="flatten", numbered_input=True, color="#fdb462",
 ))
 register(Op(
     name="expand_dims", params=ExpandParams, infer=infer_expand, forward=forward, backward=backward,
     cases=cases_expand, **COMMON,
     refusals={"expand_dims/axis": {"params": {"axis": 3}, "shapes": {"data": (2, 3)}}},
+    tier=1, method="expand_dims", numbered_input=True,
 ))
 register(Op(
     name="squeeze", params=SqueezeParams, infer=infer_squeeze, forward=forward, backward=backward,
     cases=cases_squeeze, **COMMON,
     refusals={"squeeze/axis": {"params": {"axis": 1}, "shapes": {"data": (1, 3)}}},
+    tier=1, method="squeeze",
 ))
 register(Op(
     name="reshape_like", params=LikeParams, inputs=("lhs", "rhs"), infer=infer_like,
@@ -378,4 +382,5 @@ register(Op(
         "reshape_like/range": {"params": {"lhs_begin": 5}, "shapes": {"lhs": (2, 3), "rhs": (6,)}},
         "reshape_like/size": {"params": {}, "shapes": {"lhs": (2, 3), "rhs": (5,)}},
     },
+    tier=1, method="reshape_like",
 ))

@@ -64,6 +64,7 @@ from .foundation import (
     Loop,
     Op,
     Shape,
+    Sources,
     items,
     merge,
     require,
@@ -305,6 +306,7 @@ register_multilinear(Op(
         },
         "resize/rank": {"params": {}, "shapes": {"data": (1, 4, 4)}},
     },
+    tier=2, numbered_input=True, reports=Sources(whole=True),
 ), ("data",))
 register_multilinear(Op(
     name="_contrib_BilinearResize2D", doc=__doc__, params=Params, inputs=inputs, all_inputs=("data", "like"),
@@ -315,4 +317,5 @@ register_multilinear(Op(
         "resize/rank": {"params": {}, "shapes": {"data": (1, 4, 4)}},
         "resize/types": {"params": {}, "shapes": {"data": (1, 1, 4, 4)}, "dtypes": {"data": "int32"}},
     },
+    tier=2, reports=Sources(whole=True),
 ), ("data",))

@@ -60,4 +60,5 @@ register(Op(
         "reverse/range": {"params": {"axis": -1}, "shapes": {"data": (2, 3)}},
         "reverse/shape": {"params": {"axis": 0}, "shapes": {"data": (2, 3), "output": (2,)}},
     },
+    tier=1, method="flip",
 ))

@@ -143,8 +143,10 @@ register_update(
     refusals={"types/one-dtype": {
         "params": {"lr": 0.1}, "shapes": {"weight": (2,)}, "dtypes": {"weight": "float32", "n": "float64"},
     }},
+    tier=1,
 )
 register_update(
     "rmsprop", name="rmspropalex_update", doc=__doc__, params=CentredParams, forward=centred,
     inputs=("weight", "grad", "n", "g", "delta"), cases=cases_centred, example={"lr": 0.1},
+    tier=1,
 )

@@ -82,7 +82,7 @@ import numpy as np
 from .activation import MAP
 from .concat import Params as ConcatParams
 from .concat import infer as infer_concat
-from .dropout import CHOOSE, MULTIPLY
+from .dropout import CHOOSE
 from .foundation import (
     REQUIRED,
     UNKNOWN,
@@ -90,6 +90,7 @@ from .foundation import (
     AtMost,
     Case,
     Op,
+    Sources,
     get,
     merge,
     register,
@@ -98,9 +99,9 @@ from .foundation import (
     scratch,
     told,
 )
-from .foundation.loops import COPY, FILL
+from .foundation.loops import COPY, FILL, MULTIPLY
 from .foundation.quirk import declare
-from .fully_connected import PRODUCT, TURN, product_of
+from .shared.products import PRODUCT, TURN, product_of
 from .shared.random_streams import draws
 from .shared.rnn_cells import ADD_PARTS, LSTM_STEP, MOVE_GRU, NEW_GATE, SETTLE
 from .shared.rnn_gradient import Backward
@@ -313,6 +314,8 @@ register(Op(
             "shapes": {"data": (3, 2, 2)},
         },
     },
+    tier=1, reports=Sources(1),
+    difference_clauses={"bias-missing": "RNN/parameters", "transposed": "RNN/parameters"},
 ))
 
 
@@ -340,5 +343,5 @@ def cases_joined(draw):
 
 register(replace(
     get("Concat"), name="_rnn_param_concat", doc=__doc__, params=ConcatParams, aliases=(), infer=infer_joined,
-    cases=cases_joined,
+    cases=cases_joined, tier=3, color="", difference_clauses={},
 ))

@@ -241,4 +241,5 @@ register(Op(
         "_contrib_ROIAlign/pooled-size": refused(pooled_size=(2,)),
         "_contrib_ROIAlign/floating-point": refused(dtype="int32"),
     },
+    tier=2,
 ))

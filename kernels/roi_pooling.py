@@ -181,4 +181,5 @@ register(Op(
         "ROIPooling/shapes": {"params": ONE, "shapes": {"data": (1, 1, 3, 3), "rois": (2, 4)}},
         "ROIPooling/types": {"params": ONE, "shapes": {"data": (1, 1, 3, 3)}, "dtypes": {"data": "int32"}},
     },
+    tier=2,
 ))

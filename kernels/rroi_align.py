@@ -144,4 +144,5 @@ register(Op(
         "_contrib_RROIAlign/pooled-size": refused(pooled_size=(2,)),
         "_contrib_RROIAlign/floating-point": refused(dtype="int32"),
     },
+    tier=2,
 ))

@@ -96,4 +96,5 @@ for name, *inputs in (
         refusals={"sample/shape": {
             "params": {"shape": (2,)}, "shapes": {inputs[0]: (2,), inputs[-1]: (2,), "output": (3, 2)},
         }},
+        tier=2,
     ))

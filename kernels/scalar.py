@@ -51,7 +51,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, register, same_shape, same_type, whole_part
+from .foundation import ALWAYS, Case, Loop, Op, ZeroWhen, items, register, same_shape, same_type, whole_part
 from .foundation.loops import zero
 from .foundation.pairs import PAIRS
 from .shared.terms import PAIR_SLOPES, Term
@@ -93,32 +93,40 @@ def chain_with_reversed(head, data, d_data, number, n):
 
 # --- the table -----------------------------------------------------------------------------------
 
+AT_ZERO = ZeroWhen("scalar = 0", lambda p: p.scalar == 0)
+NOT_AT_ZERO = ZeroWhen("scalar is not 0", lambda p: p.scalar != 0)
+FROM_ZERO_UP = ZeroWhen("scalar >= 0", lambda p: p.scalar >= 0)
+ABOVE_ZERO = ZeroWhen("scalar > 0", lambda p: p.scalar > 0)
+FROM_ZERO_DOWN = ZeroWhen("scalar <= 0", lambda p: p.scalar <= 0)
+BELOW_ZERO = ZeroWhen("scalar < 0", lambda p: p.scalar < 0)
+
 TABLE = (
-    # name, row of PAIRS, whether the scalar comes first, alias if any
-    ("_plus_scalar", "add", False, "_PlusScalar"),
-    ("_minus_scalar", "sub", False, "_MinusScalar"),
-    ("_scatter_plus_scalar", "add", False, None),
-    ("_scatter_minus_scalar", "sub", False, None),
-    ("_rminus_scalar", "sub", True, "_RMinusScalar"),
-    ("_mul_scalar", "mul", False, "_MulScalar"),
-    ("_div_scalar", "div", False, "_DivScalar"),
-    ("_rdiv_scalar", "div", True, "_RDivScalar"),
-    ("_power_scalar", "power", False, "_PowerScalar"),
-    ("_rpower_scalar", "power", True, "_RPowerScalar"),
-    ("_mod_scalar", "mod", False, "_ModScalar"),
-    ("_rmod_scalar", "mod", True, "_RModScalar"),
-    ("_hypot_scalar", "hypot", False, "_HypotScalar"),
-    ("_maximum_scalar", "maximum", False, "_MaximumScalar"),
-    ("_minimum_scalar", "minimum", False, "_MinimumScalar"),
-    ("_equal_scalar", "equal", False, "_EqualScalar"),
-    ("_not_equal_scalar", "not_equal", False, "_NotEqualScalar"),
-    ("_greater_scalar", "greater", False, "_GreaterScalar"),
-    ("_greater_equal_scalar", "greater_equal", False, "_GreaterEqualScalar"),
-    ("_lesser_scalar", "lesser", False, "_LesserScalar"),
-    ("_lesser_equal_scalar", "lesser_equal", False, "_LesserEqualScalar"),
-    ("_logical_and_scalar", "logical_and", False, "_LogicalAndScalar"),
-    ("_logical_or_scalar", "logical_or", False, "_LogicalOrScalar"),
-    ("_logical_xor_scalar", "logical_xor", False, "_LogicalXorScalar"),
+    # name, row of PAIRS, whether the scalar comes first, alias if any,
+    # and fields of Op: tier, keeps_zero, gradient_rows, keeps_rank
+    ("_plus_scalar", "add", False, "_PlusScalar", 1, AT_ZERO, "head", True),
+    ("_minus_scalar", "sub", False, "_MinusScalar", 1, AT_ZERO, "head", True),
+    ("_scatter_plus_scalar", "add", False, None, 3, ALWAYS, "head"),
+    ("_scatter_minus_scalar", "sub", False, None, 3, ALWAYS, "head"),
+    ("_rminus_scalar", "sub", True, "_RMinusScalar", 1),
+    ("_mul_scalar", "mul", False, "_MulScalar", 1, ALWAYS, "head", True),
+    ("_div_scalar", "div", False, "_DivScalar", 1, ALWAYS, "head", True),
+    ("_rdiv_scalar", "div", True, "_RDivScalar", 1),
+    ("_power_scalar", "power", False, "_PowerScalar", 1),
+    ("_rpower_scalar", "power", True, "_RPowerScalar", 1),
+    ("_mod_scalar", "mod", False, "_ModScalar", 1),
+    ("_rmod_scalar", "mod", True, "_RModScalar", 1),
+    ("_hypot_scalar", "hypot", False, "_HypotScalar", 2),
+    ("_maximum_scalar", "maximum", False, "_MaximumScalar", 1),
+    ("_minimum_scalar", "minimum", False, "_MinimumScalar", 1),
+    ("_equal_scalar", "equal", False, "_EqualScalar", 1, NOT_AT_ZERO, "none"),
+    ("_not_equal_scalar", "not_equal", False, "_NotEqualScalar", 1, AT_ZERO, "none"),
+    ("_greater_scalar", "greater", False, "_GreaterScalar", 1, FROM_ZERO_UP, "none"),
+    ("_greater_equal_scalar", "greater_equal", False, "_GreaterEqualScalar", 1, ABOVE_ZERO, "none"),
+    ("_lesser_scalar", "lesser", False, "_LesserScalar", 1, FROM_ZERO_DOWN, "none"),
+    ("_lesser_equal_scalar", "lesser_equal", False, "_LesserEqualScalar", 1, BELOW_ZERO, "none"),
+    ("_logical_and_scalar", "logical_and", False, "_LogicalAndScalar", 2),
+    ("_logical_or_scalar", "logical_or", False, "_LogicalOrScalar", 2),
+    ("_logical_xor_scalar", "logical_xor", False, "_LogicalXorScalar", 2),
 )
 
 # gradients that are another operator, or the head itself; the rest chain a slope
@@ -159,7 +167,7 @@ def number_for(p, data):
     return whole_part("scalar", p.scalar) if p.is_int and data.dtype.kind != "f" else p.scalar
 
 
-def _register(name, row, reverse, alias):
+def _register(name, row, reverse, alias, tier, keeps_zero=None, gradient_rows="", keeps_rank=False):
     pair = PAIRS[row]
     slope = pair.right if reverse else pair.left
     apply = Loop(map_with_reversed if reverse else map_with, formula=pair.formula)
@@ -192,6 +200,8 @@ def _register(name, row, reverse, alias):
         inplace_backward=(("head", "data"), ("data", "data")) if backward else (),
         aliases=(alias,) if alias else (), cases=cases,
         refusals={"scalar/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
+        tier=tier, numbered_input=not name.startswith("_scatter"), keeps_zero=keeps_zero, gradient_rows=gradient_rows,
+        keeps_rank=keeps_rank,
     ))
 
 

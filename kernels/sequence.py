@@ -51,7 +51,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, require, require_some, scalar, scratch
+from .foundation import UNKNOWN, Case, Loop, Op, Sources, items, merge, register, require, require_some, scalar, scratch
 from .foundation.loops import zero
 from .multilinear import register_multilinear
 
@@ -256,6 +256,7 @@ def page(name, params, infer, forward, backward, cases, gradient=None):
         name=name, doc=__doc__, params=params, inputs=inputs, all_inputs=("data", "sequence_length"),
         infer=infer, infer_type=infer_type, forward=forward, backward=backward, gradient=gradient,
         needs=("sequence_length",), no_gradient=("sequence_length",), cases=cases, refusals=refusals(name),
+        tier=1, reports=Sources(1),
     )
 
 

@@ -172,4 +172,5 @@ for name, params, run, inputs, aliases, types in TABLE:
         name=name, doc=__doc__, params=params, inputs=inputs, infer=infer, infer_type=floating(types),
         forward=run, mutates=inputs[2:], aux=inputs[2:], inplace=((0, 0),), aliases=aliases, cases=cases,
         refusals=refusals, no_gradient_clause="sgd/gradient",
+        tier=1, row_updates=() if types is master_types else ("default", "row_sparse"),
     ))

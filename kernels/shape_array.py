@@ -208,36 +208,41 @@ def cases_linspace(draw):
 
 
 TABLE = (
-    # name, parameters, forward, shape of the output, clause, types, cases, a refused call
+    # name, parameters, forward, shape of the output, clause, types, cases, a refused call, fields of Op
     (
         "shape_array", None, forward_shape, shape_of_shape, "shape_array/result", type_whole, cases,
         {"shape_array/result": {"shapes": {"data": (2, 3), "output": (3,)}}},
+        {"tier": 1, "method": "shape_array", "numbered_input": True},
     ),
     (
         "size_array", None, forward_size, shape_of_size, "shape_array/result", type_whole, cases,
         {"shape_array/result": {"shapes": {"data": (2, 3), "output": (2,)}}},
+        {"tier": 1, "method": "size_array", "numbered_input": True},
     ),
     (
         "_contrib_arange_like", LikeParams, forward_range, shape_of_range,
         "_contrib_arange_like/values", type_data, cases_like,
         {"_contrib_arange_like/axis": {"params": {"axis": 2}, "shapes": {"data": (2, 3)}}},
+        {"tier": 2, "numbered_input": True},
     ),
     (
         "_contrib_index_array", IndexParams, forward_indices, shape_of_indices,
         "_contrib_index_array/indices", type_whole, cases_index,
         {"_contrib_index_array/axes": {"params": {"axes": (2,)}, "shapes": {"data": (2, 3)}}},
+        {"tier": 2},
     ),
 )
 
-for name, params, forward, shape_of, clause, types, drawn, refusals in TABLE:
+for name, params, forward, shape_of, clause, types, drawn, refusals, facts in TABLE:
     register(Op(
         name=name, doc=__doc__, **({} if params is None else {"params": params}),
         infer=infer_with(clause, shape_of), infer_type=types, forward=forward, gradient=nothing,
-        cases=drawn, refusals=refusals,
+        cases=drawn, refusals=refusals, **facts,
     ))
 
 register(Op(
     name="_linspace", doc=__doc__, params=LinspaceParams, inputs=(), infer=infer_linspace,
     infer_type=type_named, forward=forward_linspace, cases=cases_linspace,
     refusals={"_linspace/num": {"params": {"start": 0, "stop": 1, "num": -1}}},
+    tier=1,
 ))

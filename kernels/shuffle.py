@@ -75,4 +75,6 @@ register(Op(
     name="_shuffle", doc=__doc__, infer=same_shape("shuffle/shape", axes=1), forward=forward,
     random=True, aliases=("shuffle",), cases=cases, no_gradient_clause="shuffle/shape",
     refusals={"shuffle/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
+    tier=2, numbered_input=True,
+    runs_alone={"arrange": "every draw of the one engine depends on the draw before"},
 ))

@@ -137,8 +137,10 @@ register_update(
     refusals={"types/one-dtype": {
         "params": {"lr": 0.1}, "shapes": {"weight": (2,)}, "dtypes": {"weight": "float32", "grad": "float64"},
     }},
+    tier=1,
 )
 register_update(
     "signum", name="signum_update", doc=__doc__, params=MomentumParams, forward=signum,
     inputs=("weight", "grad", "mom"), cases=cases_momentum, example={"lr": 0.1},
+    tier=1,
 )

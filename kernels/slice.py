@@ -58,6 +58,7 @@ from .foundation import (
     Loop,
     Op,
     Shape,
+    Sources,
     decides,
     items,
     merge,
@@ -333,6 +334,7 @@ register_multilinear(Op(
             "params": {"begin": (0,), "end": (1,), "step": (0,)}, "shapes": {"data": (3,)},
         },
     },
+    tier=1, method="slice", numbered_input=True,
 ), ("data",))
 register_multilinear(Op(
     name="slice_axis", doc=__doc__, params=AxisParams,
@@ -343,6 +345,7 @@ register_multilinear(Op(
         },
         "slice_axis/axis": {"params": {"axis": 1, "begin": 0, "end": 1}, "shapes": {"data": (3,)}},
     },
+    tier=1, method="slice_axis", numbered_input=True,
 ), ("data",))
 register_multilinear(Op(
     name="slice_like", doc=__doc__, params=LikeParams, inputs=("data", "shape_like"),
@@ -352,6 +355,7 @@ register_multilinear(Op(
         "slice_like/axes": {"params": {}, "shapes": {"data": (3, 3), "shape_like": (2,)}},
         "slice_like/size": {"params": {}, "shapes": {"data": (3,), "shape_like": (4,)}},
     },
+    tier=1, method="slice_like",
 ), ("data",))
 register(Op(
     name="_slice_assign", doc=__doc__, params=Params, inputs=("lhs", "rhs"), infer=infer_assign,
@@ -363,10 +367,12 @@ register(Op(
             "params": {"begin": (0,), "end": (2,)}, "shapes": {"lhs": (3,), "rhs": (3,)},
         },
     },
+    tier=1, reports=Sources(1),
 ))
 register(Op(
     name="_slice_assign_scalar", doc=__doc__, params=ScalarParams, infer=infer_assign,
     forward=forward_assign_scalar, backward=backward_assign_scalar, inplace=((0, 0),),
     gradient=gradient_assign_scalar,
     aliases=("_crop_assign_scalar",), cases=cases,
+    tier=1, numbered_input=True, reports=Sources(whole=True),
 ))

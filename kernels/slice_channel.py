@@ -27,7 +27,7 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Count, Op, agree, merge, normal_axis, register, require
+from .foundation import Case, Count, Op, Sources, agree, merge, normal_axis, register, require
 from .foundation.loops import BLOCKS
 
 
@@ -118,4 +118,5 @@ register(Op(
             "params": {"num_outputs": 2, "squeeze_axis": True}, "shapes": {"data": (2, 4)},
         },
     },
+    tier=1, method="split", reports=Sources(outputs=True),
 ))

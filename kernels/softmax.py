@@ -64,6 +64,7 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    Sources,
     items,
     merge,
     normal_axis,
@@ -74,7 +75,6 @@ from .foundation import (
 )
 from .foundation.loops import outer_side_inner, zero
 from .shared.terms import Term
-from .tuned import softmax as tuned
 
 FloatType = Literal["float16", "float32", "float64"]
 
@@ -204,10 +204,8 @@ def log_softmax_slope(head, out, d_data, outer, side, inner, scale):
             d_data[at] = (head[at] - math.exp(out[at]) * total) * scale
 
 
-SOFTMAX = Loop(softmax, tuned=tuned.softmax)
-SOFTMAX_SLOPE = Loop(softmax_slope, tuned=tuned.softmax_slope)
-LOG_SOFTMAX = Loop(log_softmax, tuned=tuned.log_softmax)
-LOG_SOFTMAX_SLOPE = Loop(log_softmax_slope, tuned=tuned.log_softmax_slope)
+SOFTMAX, SOFTMAX_SLOPE = Loop(softmax), Loop(softmax_slope)
+LOG_SOFTMAX, LOG_SOFTMAX_SLOPE = Loop(log_softmax), Loop(log_softmax_slope)
 
 
 # --- the operators ------------------------------------------------------------------------------
@@ -340,6 +338,7 @@ register(Op(
         },
         "softmax/type": {"params": {}, "shapes": {"data": (2, 3)}, "dtypes": {"data": "int32"}},
     },
+    tier=1, method="softmax", reports=Sources(1),
 ))
 WITHOUT_LENGTH = {
     "doc": __doc__, "params": Params, "infer": infer_without_length, "infer_type": infer_type,
@@ -349,10 +348,12 @@ WITHOUT_LENGTH = {
     },
 }
 register(Op(
-    name="softmin", forward=forward_min, backward=backward_min, gradient=gradient_min, **WITHOUT_LENGTH
+    name="softmin", forward=forward_min, backward=backward_min, gradient=gradient_min, **WITHOUT_LENGTH,
+    tier=1, method="softmin", numbered_input=True,
 ))
 register(Op(
-    name="log_softmax", forward=forward_log, backward=backward_log, gradient=gradient_log, **WITHOUT_LENGTH
+    name="log_softmax", forward=forward_log, backward=backward_log, gradient=gradient_log, **WITHOUT_LENGTH,
+    tier=1, method="log_softmax",
 ))
 register(Op(
     name="SoftmaxActivation", doc=__doc__, params=ActivationParams, infer=infer_activation,
@@ -362,4 +363,5 @@ register(Op(
     refusals={
         "SoftmaxActivation/mode": {"params": {"mode": "channel"}, "shapes": {"data": (2, 3)}},
     },
+    tier=1, numbered_input=True,
 ))

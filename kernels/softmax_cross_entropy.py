@@ -104,4 +104,6 @@ register(Op(
     refusals={
         "softmax_cross_entropy/shape": {"shapes": {"data": (2, 3), "label": (3,)}},
     },
+    tier=1,
+    runs_alone={"add_up": "one sum, a single number, in the order of the rows"},
 ))

@@ -72,6 +72,7 @@ from .foundation import (
     Op,
     agree,
     decides,
+    inputs_only,
     items,
     merge,
     register,
@@ -245,4 +246,7 @@ register(Op(
         "SoftmaxOutput/rows": {"params": {"multi_output": True}, "shapes": {"data": (3,)}},
         "SoftmaxOutput/label-shape": {"params": {}, "shapes": {"data": (2, 3), "label": (3,)}},
     },
+    tier=1, reports=inputs_only, type_of_data=True,
+    runs_alone={"count_valid": "one count, a single number"},
+    difference_clauses={"": "SoftmaxOutput/rows"},
 ))

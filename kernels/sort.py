@@ -52,9 +52,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require, scalar, scratch, told
+from .foundation import Case, Loop, Op, items, merge, normal_axis, register, require, scratch, told
 from .foundation.loops import outer_side_inner, zero
-from .tuned import sort as tuned
+from .shared.sorting import goes_first, put_in_order
 
 IndexType = Literal["float16", "float32", "float64", "int32", "int64", "uint8"]
 FEW = 32  # up to so many elements of a row are quicker to find than to sort
@@ -151,70 +151,6 @@ def outputs(p):
 # data is (outer, side, inner); a row has the elements along side. order (rows, side) holds indices.
 
 
-@scalar
-def goes_first(a, b, ascending):
-    """Whether ``a`` stands before ``b`` wherever it was."""
-    return a == a and not b <= a if ascending else b == b and not a <= b
-
-
-def sort_rows(data, order, merged, rows, side, inner, ascending):
-    """Merge neighbouring sorted runs of 1, 2, 4 ... indices; of equals the left one goes first."""
-    for row in items(rows):
-        base = (row // inner) * side * inner + row % inner
-        start = row * side
-        for i in range(side):
-            order[start + i] = i
-        width = 1
-        while width < side:
-            for first in range(0, side, 2 * width):
-                middle, end = min(first + width, side), min(first + 2 * width, side)
-                left, right = start + first, start + middle
-                for at in range(start + first, start + end):
-                    from_left = right >= start + end
-                    if not from_left and left < start + middle:
-                        from_left = not goes_first(
-                            data[base + order[right] * inner], data[base + order[left] * inner], ascending
-                        )
-                    if from_left:
-                        merged[at] = order[left]
-                        left += 1
-                    else:
-                        merged[at] = order[right]
-                        right += 1
-            for at in range(start, start + side):
-                order[at] = merged[at]
-            width *= 2
-
-
-def number(order, rows, side):
-    for t in items(rows * side):
-        order[t] = t % side
-
-
-def merge_runs(data, order, merged, rows, side, inner, width, ascending):
-    """One step of sort_rows with one element per item, which counts those of the other run that go first."""
-    for t in items(rows * side):
-        row = t // side
-        place = t - row * side
-        start = place // (2 * width) * (2 * width)
-        middle, end = min(start + width, side), min(start + 2 * width, side)
-        base = (row // inner) * side * inner + row % inner
-        key = data[base + order[t] * inner]
-        is_left = place < middle
-        low, high = (middle, end) if is_left else (start, middle)
-        first = low
-        while low < high:
-            probe = (low + high) // 2
-            other = data[base + order[row * side + probe] * inner]
-            before = goes_first(other, key, ascending) if is_left else not goes_first(key, other, ascending)
-            if before:
-                low = probe + 1
-            else:
-                high = probe
-        own = place - start if is_left else place - middle
-        merged[row * side + start + own + low - first] = order[t]
-
-
 def select(data, order, rows, side, inner, count, ascending):
     """Begin each row of order with the first ``count``: one walk over the row, which keeps the first so far."""
     for row in items(rows):
@@ -264,9 +200,7 @@ def put_back(head, indices, d_data, rows, side, inner, count):
         d_data[(outer * side + np.int64(indices[read])) * inner + i] = head[read]
 
 
-SORT_ROWS, SELECT = Loop(sort_rows, tuned=tuned.sort_rows), Loop(select)
-NUMBER, MERGE_RUNS = Loop(number), Loop(merge_runs)
-TAKE_VALUES, TAKE_INDICES = Loop(take_values), Loop(take_indices)
+SELECT, TAKE_VALUES, TAKE_INDICES = Loop(select), Loop(take_values), Loop(take_indices)
 MARK, PUT_BACK = Loop(mark), Loop(put_back)
 
 
@@ -279,20 +213,6 @@ def sides_of(p, shape):
         return 1, side_of(p, shape), 1
     outer, side, inner = outer_side_inner(shape, p.axis % len(shape))
     return outer * inner, side, inner
-
-
-def put_in_order(data, order, other, rows, side, inner, ascending):
-    """The one of the int64 buffers ``order`` and ``other``, as large as data, that then holds every row's order."""
-    if data.device == "cpu":
-        SORT_ROWS(data, order, other, rows, side, inner, ascending)
-        return order
-    NUMBER(order, rows, side)
-    width = 1
-    while width < side:
-        MERGE_RUNS(data, order, other, rows, side, inner, width, ascending)
-        order, other = other, order
-        width *= 2
-    return order
 
 
 def order_of(p, data, count):
@@ -367,15 +287,18 @@ register(Op(
     name="sort", doc=__doc__, params=SortParams, outputs=("output0", "output1"), hidden=1, infer=infer,
     infer_type=type_sort, forward=forward_both, backward=backward, needs=("output1",), cases=cases,
     refusals={**AXIS, "sort/shape": {"shapes": {"data": (2, 3), "output0": (3,)}}},
+    tier=1, method="sort", numbered_input=True,
 ))
 register(Op(
     name="argsort", doc=__doc__, params=ArgsortParams, infer=infer, infer_type=type_argsort,
     forward=forward_argsort, gradient=nothing, cases=cases,
     refusals={**AXIS, "topk/dtype": {"params": {"dtype": "uint8"}, "shapes": {"data": (300,)}}},
+    tier=1, method="argsort", numbered_input=True,
 ))
 register(Op(
     name="topk", doc=__doc__, params=TopkParams, outputs=outputs, infer=infer, infer_type=type_topk,
     visible=lambda p: 2 if p.ret_typ == "both" else 1, forward=forward_topk, backward=backward,
     needs=lambda p: ("output1",) if len(outputs(p)) == 2 else (), cases=cases_topk,
     refusals={**AXIS, "topk/k": {"params": {"k": 4}, "shapes": {"data": (2, 3)}}},
+    tier=1, method="topk", numbered_input=True,
 ))

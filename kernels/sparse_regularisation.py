@@ -34,6 +34,7 @@ from .foundation import (
     Case,
     Loop,
     Op,
+    Sources,
     decides,
     items,
     merge,
@@ -124,4 +125,5 @@ register(Op(
         "IdentityAttachKLSparseReg/shape": {"params": {}, "shapes": {"data": (3,)}},
         "IdentityAttachKLSparseReg/types": {"params": {}, "shapes": {"data": (3, 2)}, "dtypes": {"data": "int32"}},
     },
+    tier=2, reports=Sources(1),
 ))

@@ -22,9 +22,9 @@ Of a row_sparse array only the rows asked for are stored in the result; here is 
 
 import numpy as np
 
-from .cast_storage import INDEX
 from .foundation import Case, Loop, Op, as_buffer, items, merge, register, require
 from .foundation.loops import FILL
+from .shared.starts import INDEX
 
 
 def infer(p, ins, outs):
@@ -88,4 +88,5 @@ register(Op(
     name="_sparse_retain", doc=__doc__, inputs=("data", "indices"), infer=infer, infer_type=infer_type,
     forward=forward, backward=backward, needs=("data", "indices"), no_gradient=("indices",), cases=cases,
     refusals={"sparse_retain/shape": {"shapes": {"data": (2, 3), "indices": (1,), "output": (3, 3)}}},
+    tier=1,
 ))

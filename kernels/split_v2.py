@@ -139,4 +139,5 @@ register(Op(
             "params": {"indices": (0, 1)}, "shapes": {"data": (2, 4), "output1": (2, 2)},
         },
     },
+    tier=2,
 ))

@@ -52,4 +52,5 @@ register(Op(
     name="_square_sum", doc=__doc__, params=Params, infer=infer, forward=forward, backward=backward,
     needs=("data", "output"), cases=cases,
     refusals={"reduce/axis": {"params": {"axis": (0, -2)}, "shapes": {"data": (2, 3)}}},
+    tier=1,
 ))

@@ -23,7 +23,7 @@
 
 from typing import NamedTuple
 
-from .foundation import Case, Loop, Op, decides, items, merge, register, require
+from .foundation import Case, Loop, Op, Sources, decides, items, merge, register, require
 from .foundation.loops import COPY, truncated, zero
 
 
@@ -98,4 +98,5 @@ register(Op(
     refusals={
         "SVMOutput/label-shape": {"params": {}, "shapes": {"data": (2, 3), "label": (2, 1)}},
     },
+    tier=1, reports=Sources(1),
 ))

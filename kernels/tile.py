@@ -35,7 +35,7 @@
 from math import prod
 from typing import NamedTuple
 
-from .foundation import Case, Op, Shape, merge, normal_axis, register, require, strides_of
+from .foundation import Case, Op, Shape, Sources, merge, normal_axis, register, require, strides_of
 from .foundation.loops import GATHER, outer_side_inner, walk
 from .reduce import sum_into
 
@@ -127,6 +127,7 @@ register(Op(
         "tile/positive": {"params": {"reps": (-1, 2)}, "shapes": {"data": (3,)}},
         "tile/shape": {"params": {"reps": (2,)}, "shapes": {"data": (3,), "output": (3,)}},
     },
+    tier=1, method="tile", reports=Sources(whole=True),
 ))
 register(Op(
     name="repeat", doc=__doc__, params=RepeatParams, infer=infer_repeat, **run_with(repeat_view),
@@ -136,4 +137,5 @@ register(Op(
         "repeat/axis": {"params": {"repeats": 2, "axis": 1}, "shapes": {"data": (3,)}},
         "repeat/shape": {"params": {"repeats": 2}, "shapes": {"data": (3,), "output": (3,)}},
     },
+    tier=1, method="repeat",
 ))

@@ -26,6 +26,7 @@ from .foundation import (
     Loop,
     Op,
     Shape,
+    Sources,
     items,
     merge,
     normal_axis,
@@ -35,7 +36,6 @@ from .foundation import (
 )
 from .foundation.loops import GATHER, walk
 from .foundation.walks import integers, offset_of
-from .tuned import transpose as tuned
 
 
 class Params(NamedTuple):
@@ -101,7 +101,7 @@ def tiles(
                     target[write + y * write_step + x] = source[read + y + x * read_step]
 
 
-TILES = Loop(tiles, tuned=tuned.tiles)
+TILES = Loop(tiles)
 
 
 # --- the operators ------------------------------------------------------------------------------
@@ -172,9 +172,11 @@ register(Op(
     refusals={
         "transpose/permutation": {"params": {"axes": (0, 0)}, "shapes": {"data": (2, 3)}},
     },
+    tier=1, method="transpose", numbered_input=True,
 ))
 register(Op(
     name="SwapAxis", doc=__doc__, params=SwapParams, infer=infer_with(order_of_swap, "SwapAxis/dims"),
     **run_with(order_of_swap), gradient=gradient_swap, aliases=("swapaxes",), cases=cases_swap,
     refusals={"SwapAxis/dims": {"params": {"dim1": 0, "dim2": 2}, "shapes": {"data": (2, 3)}}},
+    tier=1, method="swapaxes", reports=Sources(),
 ))

@@ -21,7 +21,7 @@
 
 import math
 
-from .foundation import decides, scalar
+from .foundation import ALWAYS, decides, scalar
 from .unary import IN, LINEAR, OUT, register_unary
 
 PER_RADIAN, PER_DEGREE = 180.0 / math.pi, math.pi / 180.0
@@ -149,21 +149,22 @@ def radians(x):
 # --- the table -----------------------------------------------------------------------------------
 
 TABLE = (
-    # name, formula, slope, what the slope is written in, aliases, values that cases may draw
-    ("sin", sin, cos, IN, ("_sparse_sin",), "any"),
-    ("cos", cos, cos_slope, IN, ("_sparse_cos",), "any"),
-    ("tan", tan, tan_slope, OUT, ("_sparse_tan",), "unit"),
-    ("arcsin", arcsin, arcsin_slope, IN, ("_sparse_arcsin",), "unit"),
-    ("arccos", arccos, arccos_slope, IN, ("_sparse_arccos",), "unit"),
-    ("arctan", arctan, arctan_slope, IN, ("_sparse_arctan",), "any"),
-    ("sinh", sinh, cosh, IN, ("_sparse_sinh",), "any"),
-    ("cosh", cosh, sinh, IN, ("_sparse_cosh",), "any"),
-    ("tanh", tanh, tanh_slope, OUT, ("_sparse_tanh",), "any"),
-    ("arcsinh", arcsinh, arcsinh_slope, IN, ("_sparse_arcsinh",), "any"),
-    ("arccosh", arccosh, arccosh_slope, IN, ("_sparse_arccosh",), "above_one"),
-    ("arctanh", arctanh, arctanh_slope, IN, ("_sparse_arctanh",), "unit"),
-    ("degrees", degrees, LINEAR, None, ("_sparse_degrees",), "any"),
-    ("radians", radians, LINEAR, None, ("_sparse_radians",), "any"),
+    # name, formula, slope, what the slope is written in, aliases, values that cases may draw,
+    # and fields of Op: tier, whether it is a method, keeps_zero, gradient_rows
+    ("sin", sin, cos, IN, ("_sparse_sin",), "any", 1, True, ALWAYS),
+    ("cos", cos, cos_slope, IN, ("_sparse_cos",), "any", 1, True, None, "input"),
+    ("tan", tan, tan_slope, OUT, ("_sparse_tan",), "unit", 1, True, ALWAYS),
+    ("arcsin", arcsin, arcsin_slope, IN, ("_sparse_arcsin",), "unit", 1, True, ALWAYS),
+    ("arccos", arccos, arccos_slope, IN, ("_sparse_arccos",), "unit", 1, True),
+    ("arctan", arctan, arctan_slope, IN, ("_sparse_arctan",), "any", 1, True, ALWAYS),
+    ("sinh", sinh, cosh, IN, ("_sparse_sinh",), "any", 1, True, ALWAYS),
+    ("cosh", cosh, sinh, IN, ("_sparse_cosh",), "any", 1, True, None, "input"),
+    ("tanh", tanh, tanh_slope, OUT, ("_sparse_tanh",), "any", 1, True, ALWAYS),
+    ("arcsinh", arcsinh, arcsinh_slope, IN, ("_sparse_arcsinh",), "any", 1, True, ALWAYS),
+    ("arccosh", arccosh, arccosh_slope, IN, ("_sparse_arccosh",), "above_one", 1, True),
+    ("arctanh", arctanh, arctanh_slope, IN, ("_sparse_arctanh",), "unit", 1, True, ALWAYS),
+    ("degrees", degrees, LINEAR, None, ("_sparse_degrees",), "any", 1, True, ALWAYS),
+    ("radians", radians, LINEAR, None, ("_sparse_radians",), "any", 1, True, ALWAYS),
 )
 
 # slopes once more, made of operators: they can be differentiated again
@@ -182,5 +183,6 @@ SLOPES = {
     "arctanh": lambda p, x, y: 1 / (1 - x * x),
 }
 
+
 for row in TABLE:
-    register_unary(__doc__, *row, SLOPES.get(row[0]))
+    register_unary(__doc__, *row, again=SLOPES.get(row[0]))

@@ -45,9 +45,8 @@ import math
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, decides, items, register, same_shape, scalar
+from .foundation import ALWAYS, Case, Loop, Op, decides, items, register, same_shape, scalar
 from .shared.terms import slope_rule
-from .tuned import curves
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
@@ -310,60 +309,58 @@ ZERO, LINEAR = "zero", "linear"
 IN, OUT = "data", "output"
 
 TABLE = (
-    # name, formula, slope, what the slope is written in, aliases, values that cases may draw
-    ("abs", absolute, sign, IN, ("_sparse_abs",), "any"),
-    ("sign", sign, ZERO, None, ("_sparse_sign",), "any"),
-    ("negative", negative, LINEAR, None, ("_sparse_negative",), "any"),
-    ("reciprocal", reciprocal, reciprocal_slope, OUT, (), "apart"),
-    ("sqrt", sqrt, sqrt_slope, OUT, ("_sparse_sqrt",), "positive"),
-    ("rsqrt", rsqrt, rsqrt_slope, OUT, ("_sparse_rsqrt",), "positive"),
-    ("cbrt", cbrt, cbrt_slope, OUT, ("_sparse_cbrt",), "apart"),
-    ("rcbrt", rcbrt, rcbrt_slope, OUT, (), "apart"),
-    ("square", square, square_slope, IN, ("_sparse_square",), "any"),
-    ("exp", exp, exp_slope, OUT, ("_sparse_exp",), "any"),
-    ("expm1", expm1, exp, IN, ("_sparse_expm1",), "any"),
-    ("log", log, reciprocal, IN, ("_sparse_log",), "positive"),
-    ("log1p", log1p, log1p_slope, IN, ("_sparse_log1p",), "positive"),
-    ("log2", log2, log2_slope, IN, ("_sparse_log2",), "positive"),
-    ("log10", log10, log10_slope, IN, ("_sparse_log10",), "positive"),
-    ("sigmoid", sigmoid, sigmoid_slope, OUT, ("_sparse_sigmoid",), "any"),
-    ("relu", relu, relu_slope, OUT, ("_sparse_relu",), "any"),
-    ("softsign", softsign, softsign_slope, IN, (), "any"),
-    ("erf", erf, erf_slope, IN, (), "any"),
-    ("gamma", gamma, gamma_slope, IN, ("_sparse_gamma",), "positive"),
-    ("gammaln", gammaln, digamma, IN, ("_sparse_gammaln",), "positive"),
-    ("floor", floor, ZERO, None, ("_sparse_floor",), "any"),
-    ("ceil", ceil, ZERO, None, ("_sparse_ceil",), "any"),
-    ("round", rounded, ZERO, None, ("_sparse_round",), "any"),
-    ("rint", rint, ZERO, None, ("_sparse_rint",), "any"),
-    ("fix", trunc, ZERO, None, ("_sparse_fix",), "any"),
-    ("trunc", trunc, ZERO, None, ("_sparse_trunc",), "any"),
-    ("logical_not", logical_not, ZERO, None, (), "any"),
+    # name, formula, slope, what the slope is written in, aliases, values that cases may draw,
+    # and fields of Op: tier, whether it is a method, keeps_zero, gradient_rows
+    ("abs", absolute, sign, IN, ("_sparse_abs",), "any", 1, True, ALWAYS, "input"),
+    ("sign", sign, ZERO, None, ("_sparse_sign",), "any", 1, True, ALWAYS, "input"),
+    ("negative", negative, LINEAR, None, ("_sparse_negative",), "any", 1, False, ALWAYS, "head"),
+    ("reciprocal", reciprocal, reciprocal_slope, OUT, (), "apart", 1, True),
+    ("sqrt", sqrt, sqrt_slope, OUT, ("_sparse_sqrt",), "positive", 1, True, ALWAYS),
+    ("rsqrt", rsqrt, rsqrt_slope, OUT, ("_sparse_rsqrt",), "positive", 1, True),
+    ("cbrt", cbrt, cbrt_slope, OUT, ("_sparse_cbrt",), "apart", 1, True, ALWAYS),
+    ("rcbrt", rcbrt, rcbrt_slope, OUT, (), "apart", 1, True),
+    ("square", square, square_slope, IN, ("_sparse_square",), "any", 1, True, ALWAYS, "input"),
+    ("exp", exp, exp_slope, OUT, ("_sparse_exp",), "any", 1, True, None, "head"),
+    ("expm1", expm1, exp, IN, ("_sparse_expm1",), "any", 1, True, ALWAYS),
+    ("log", log, reciprocal, IN, ("_sparse_log",), "positive", 1, True),
+    ("log1p", log1p, log1p_slope, IN, ("_sparse_log1p",), "positive", 1, True, ALWAYS),
+    ("log2", log2, log2_slope, IN, ("_sparse_log2",), "positive", 1, True),
+    ("log10", log10, log10_slope, IN, ("_sparse_log10",), "positive", 1, True),
+    ("sigmoid", sigmoid, sigmoid_slope, OUT, ("_sparse_sigmoid",), "any", 1, True),
+    ("relu", relu, relu_slope, OUT, ("_sparse_relu",), "any", 1, True, ALWAYS, "input"),
+    ("softsign", softsign, softsign_slope, IN, (), "any", 1),
+    ("erf", erf, erf_slope, IN, (), "any", 2),
+    ("gamma", gamma, gamma_slope, IN, ("_sparse_gamma",), "positive", 2),
+    ("gammaln", gammaln, digamma, IN, ("_sparse_gammaln",), "positive", 2),
+    ("floor", floor, ZERO, None, ("_sparse_floor",), "any", 1, True, ALWAYS, "none"),
+    ("ceil", ceil, ZERO, None, ("_sparse_ceil",), "any", 1, True, ALWAYS, "none"),
+    ("round", rounded, ZERO, None, ("_sparse_round",), "any", 1, True, ALWAYS, "none"),
+    ("rint", rint, ZERO, None, ("_sparse_rint",), "any", 1, True, ALWAYS, "none"),
+    ("fix", trunc, ZERO, None, ("_sparse_fix",), "any", 1, True, ALWAYS, "none"),
+    ("trunc", trunc, ZERO, None, ("_sparse_trunc",), "any", 1, True, ALWAYS, "none"),
+    ("logical_not", logical_not, ZERO, None, (), "any", 2, False, None, "none"),
 )
 
 # slopes once more, made of operators of the input x and the output y: they can be differentiated again
 SLOPES = {
-    "abs": lambda p, x, y: x.sign(),
+    "abs": lambda p, x, y: x.sign(), "square": lambda p, x, y: 2 * x,
     "reciprocal": lambda p, x, y: -y * y,
-    "sqrt": lambda p, x, y: 0.5 / y,
-    "rsqrt": lambda p, x, y: -0.5 * abs(y * y * y),
-    "cbrt": lambda p, x, y: 1 / (3 * y * y),
-    "rcbrt": lambda p, x, y: y * y * y * y / -3,
-    "square": lambda p, x, y: 2 * x,
+    "sqrt": lambda p, x, y: 0.5 / y, "rsqrt": lambda p, x, y: -0.5 * abs(y * y * y),
+    "cbrt": lambda p, x, y: 1 / (3 * y * y), "rcbrt": lambda p, x, y: y * y * y * y / -3,
     "exp": lambda p, x, y: y, "expm1": lambda p, x, y: x.exp(),
     "log": lambda p, x, y: 1 / x, "log1p": lambda p, x, y: 1 / (1 + x),
     "log2": lambda p, x, y: 1 / (x * LN2), "log10": lambda p, x, y: 1 / (x * LN10),
-    "sigmoid": lambda p, x, y: y * (1 - y),
-    "relu": lambda p, x, y: y.sign(),
+    "sigmoid": lambda p, x, y: y * (1 - y), "relu": lambda p, x, y: y.sign(),
     "softsign": lambda p, x, y: 1 / ((1 + abs(x)) * (1 + abs(x))),
     "erf": lambda p, x, y: TWO_OVER_ROOT_PI * (-x * x).exp(),
 }
 
 
-def register_unary(doc, name, formula, slope, known, aliases, values, again=None):
+def register_unary(
+    doc, name, formula, slope, known, aliases, values, tier, method=False, zero=None, rows="", *, again=None
+):
     """Register one row; a linear operator is its own gradient. ``again`` is a row of ``SLOPES``."""
-    twin, chain_twin = curves.TWINS.get(name, (None, None))
-    apply = Loop(map_one, formula=formula, tuned=twin)
+    apply = Loop(map_one, formula=formula)
 
     def forward(p, data, out):
         apply(data, out, data.size)
@@ -380,7 +377,7 @@ def register_unary(doc, name, formula, slope, known, aliases, values, again=None
             return [make(name, heads)[0]]
 
     else:
-        chain = Loop(chain_one, slope=slope, tuned=chain_twin)
+        chain = Loop(chain_one, slope=slope)
         gradient = slope_rule(again) if again else None
 
         def backward(p, head, kept, d_data):
@@ -393,8 +390,9 @@ def register_unary(doc, name, formula, slope, known, aliases, values, again=None
         inplace_backward=() if backward is None else (("head", "data"), (known, "data")),
         cases=lambda draw: Case({}, {"data": draw.shape(1, 4)}, {"data": values}),
         refusals={"unary/shape": {"shapes": {"data": (2, 3), "output": (2, 4)}}},
+        tier=tier, method=name if method else "", numbered_input=True, keeps_zero=zero, gradient_rows=rows,
     ))
 
 
 for row in TABLE:
-    register_unary(__doc__, *row, SLOPES.get(row[0]))
+    register_unary(__doc__, *row, again=SLOPES.get(row[0]))

@@ -45,6 +45,7 @@ from .foundation import (
     Long,
     Loop,
     Op,
+    Sources,
     either,
     items,
     merge,
@@ -240,4 +241,5 @@ register(UpSampling(
         "UpSampling/bilinear": refused((1, 2, 2, 2), (2, 1, 3, 3), sample_type="bilinear"),
         "UpSampling/types": refused((1, 1, 2, 2), dtype="int32"),
     },
+    tier=1, reports=Sources(),
 ))

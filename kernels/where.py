@@ -16,7 +16,7 @@
     ([0.0, 0.0], [0.0, 6.0], [5.0, 0.0])
 """
 
-from .foundation import Case, Loop, Op, items, merge, merge_all, register, same_type
+from .foundation import Case, Loop, Op, items, known, merge, merge_all, register, same_type
 from .foundation.loops import zero
 
 
@@ -97,9 +97,15 @@ def cases(draw):
     return Case({}, {"condition": condition, "x": shape}, {"condition": ("ints", -1, 1)})
 
 
+def report(infer, p, ins, outs):
+    """What MXNet reports: nothing before all is known of the condition, and something of x, y or the output."""
+    return infer(p, ins, outs) if known(ins[0]) and [*ins[1:], *outs] != [None] * 3 else (ins, outs)
+
+
 register(Op(
     name="where", doc=__doc__, inputs=("condition", "x", "y"), infer=infer, infer_type=infer_type,
     forward=forward, backward=backward, needs=("condition",), no_gradient=("condition",),
     inplace=((1, 0), (2, 0)), aliases=("_sparse_where",), cases=cases,
     refusals={"where/shape": {"shapes": {"condition": (3,), "x": (2, 3), "y": (2, 3)}}},
+    tier=1, reports=report,
 ))

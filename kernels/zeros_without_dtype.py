@@ -53,4 +53,5 @@ register(Op(
         "_zeros_without_dtype/number": {"params": {"shape": (2,), "dtype": 9}},
         "_zeros_without_dtype/shape": {"params": {"shape": (2,)}, "shapes": {"output": (3,)}},
     },
+    tier=1,
 ))

@@ -99,4 +99,5 @@ register(Op(
     name="_sample_unique_zipfian", doc=__doc__, params=Params, inputs=(), states="shape",
     outputs=("output0", "output1"), infer=infer, infer_type=infer_type, forward=forward, random=True,
     cases=cases, refusals={"zipfian/shape": {"params": {"range_max": 3, "shape": (1, 4)}}},
+    tier=2,
 ))

@@ -10,6 +10,7 @@ if not (_Path(__file__).parent / "kernels").is_dir():
 # Ground floor first: each line may import from the lines above it, never from those below.
 from . import base, libinfo, log, error, context, util, engine, name, attribute, registry, runtime  # noqa: I001
 from . import recordio
+from .op_registry import submodules as _submodules  # finds the modules that have no file, such as ndarray.op
 from . import ndarray, random, symbol
 from . import executor, autograd, executor_v2
 from .executor import cached_op
@@ -19,7 +20,6 @@ from . import image
 from . import callback, monitor, executor_manager, model
 from . import module
 from . import rnn, data, visualization, test_utils, contrib
-from .op_registry import submodules as _submodules
 from . import image as img
 from . import initializer as init
 from . import kvstore as kv
@@ -47,7 +47,7 @@ _submodules.fill(__name__)
 quirks.read_environment()
 util.warn_of_former_switches()
 engine.compiling.listen()
-globals()["__getattr__"] = runtime.absent_attributes(__name__)  # not a def: a type checker would then take any name
+globals()["__getattr__"] = _submodules.absent_attributes(__name__)  # not a def: a type checker would then take any name
 
 # decides: conventions/names
 __all__ = [

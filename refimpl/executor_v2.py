@@ -14,6 +14,7 @@ from . import autograd
 from .base import decides, dtype_of, refusal
 from .context import Context
 from .executor.cached_op import CachedOp
+from .executor.fixed import FixedList
 from .ndarray import NDArray, array, zeros
 from .ndarray.requirements import require_known
 from .ndarray.restoring import unchanged_on_failure
@@ -132,7 +133,7 @@ class Executor:
             AttributeError: a value has no dtype (a list), or an input never got a value.
         """
         given = [self._slots[name] for name in kwargs if name in self._slots]
-        with unchanged_on_failure(given, self.aux_arrays, shallow=[self._slots, vars(self)]):
+        with unchanged_on_failure(given, list(self.aux_arrays), shallow=[self._slots, vars(self)]):
             return self._forward(is_train, kwargs)
 
     def _forward(self, is_train: bool, values: dict[str, Any]) -> list[NDArray]:
@@ -183,7 +184,7 @@ class Executor:
         if out_grads is not None:
             heads = [head.copyto(self._device) for head in self._listed(out_grads)]
         own = [self._gradient(name) for name in self._input_names]
-        with unchanged_on_failure(own, self._user_grads, self.aux_arrays):
+        with unchanged_on_failure(own, self._user_grads, list(self.aux_arrays)):
             autograd.backward(self.outputs, heads)
             for name, gradient in self._user_grads.items():
                 slot = self._slots[name]
@@ -204,19 +205,19 @@ class Executor:
     @property
     def arg_arrays(self) -> list[NDArray | None]:
         """Private copies of the arguments, in order."""
-        return [self._slots[name] for name in self._arg_names]
+        return FixedList(self._slots[name] for name in self._arg_names)
 
     @property
     def aux_arrays(self) -> list[NDArray | None]:
         """Private copies of the auxiliary states, in order."""
-        return [self._slots[name] for name in self._aux_names]
+        return FixedList(self._slots[name] for name in self._aux_names)
 
     @property
     def grad_arrays(self) -> Any:
         """The list that was given, or one gradient per argument with None where there is none."""
         if isinstance(self._args_grad, (list, tuple)):
-            return list(self._args_grad)
-        return [self._gradient(name) for name in self._arg_names]
+            return FixedList(self._args_grad)
+        return FixedList(self._gradient(name) for name in self._arg_names)
 
     def _gradient(self, name: str) -> NDArray | None:
         slot = self._slots[name]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from llvmlite.binding import get_host_cpu_features
 
@@ -22,28 +21,6 @@ _NAMES = (
     "BLAS_ATLAS", "BLAS_MKL", "BLAS_APPLE", "LAPACK", "MKLDNN", "OPENCV", "CAFFE", "PROFILER",
     "DIST_KVSTORE", "CXX14", "INT64_TENSOR_SIZE", "SIGNAL_HANDLER", "DEBUG", "TVM_OP",
 )
-
-_NUMPY = "mx.nd and mx.sym have the operators; see spec/ndarray.md"
-_GLUON = "build the network with mx.sym and train it with mx.mod.Module, or record with mx.autograd; see spec/module.md"
-_INT8 = (
-    "mx.nd.contrib and mx.sym.contrib have the operators on quantized numbers, but nothing rewrites a network;"
-    " load the checkpoint from before quantization; see spec/checkpoint.md"
-)
-_KERNELS = "write an operator in Python with mx.operator.CustomOp; see spec/custom-operators.md"
-_ONNX = "exchange networks as symbol and parameter files; see spec/checkpoint.md"
-_TORCH = "write the operator or loss in Python with mx.operator.CustomOp; see spec/custom-operators.md"
-
-ABSENT: dict[str, str] = {
-    "gluon": _GLUON, "np": _NUMPY, "numpy": _NUMPY, "npx": _NUMPY, "numpy_extension": _NUMPY, "rtc": _KERNELS,
-    "th": _TORCH, "torch": _TORCH, "onnx": _ONNX, "contrib.onnx": _ONNX, "contrib.quant": _INT8,
-    "contrib.quantization": _INT8,
-    "contrib.io": "mx.io has the iterators; see spec/data.md",
-    "contrib.tensorboard": "a batch_end_callback reads param.eval_metric; see spec/metrics.md",
-    "contrib.text": "collections.Counter counts tokens, and arg_params hold vectors; see spec/checkpoint.md",
-    "notebook": "watch training with mx.callback and mx.mon.Monitor, or see a step by `refimpl explain`;"
-    " see spec/explain.md",
-}
-"""The modules of MXNet 1.9.1 that are not here on purpose, and what stands instead."""
 
 
 class Feature(NamedTuple):
@@ -97,27 +74,6 @@ class Features(OrderedDict):
                 f"Feature '{name}' is unknown, known features are: {list(self.keys())}", RuntimeError,
             )
         return self[name].enabled
-
-
-# --- the modules that are not here ------------------------------------------------------------------
-
-
-def absent(module: str, kind: type[Exception] = ImportError) -> Exception:
-    """The error of asking for a module of :data:`ABSENT`, in one line."""
-    return refusal("runtime/absent-module", f"mx.{module} is not here: {ABSENT[module]}", kind)
-
-
-def absent_attributes(package: str) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package: says of the modules that are not here what stands instead."""
-    parent = package.partition(".")[2]
-
-    def attribute(name: str) -> Any:
-        module = f"{parent}.{name}" if parent else name
-        if module in ABSENT:
-            raise absent(module, AttributeError)
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
-
-    return attribute
 
 
 __all__ = ["Feature", "Features", "feature_list"]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .base import decides, printable, refusal, require
+from .kernels.foundation import REGISTRY
 from .symbol import Symbol
 
 Shapes = Mapping[str, Sequence[int]]
@@ -23,13 +24,11 @@ _OWNED = (
 )
 _COUNTED = _OWNED[:4]
 
-_FILL = {
-    "null": "#8dd3c7", "Convolution": "#fb8072", "Deconvolution": "#fb8072",
-    "FullyConnected": "#fb8072", "BatchNorm": "#bebada", "Activation": "#ffffb3",
-    "LeakyReLU": "#ffffb3", "Pooling": "#80b1d3", "Concat": "#fdb462", "Flatten": "#fdb462",
-    "Reshape": "#fdb462", "Softmax": "#b3de69",
-}
-_OTHER_FILL = "#fccde5"
+_UNSAID = {"kernel": "[]", "stride": "1", "pool_type": "max", "act_type": "Leaky"}
+"""What MXNet's pictures write for a parameter that a node does not say."""
+_EMPTY = {"kernel": "", "stride": "1"}
+"""Parameters that are sizes along axes -> what is written for no axes."""
+_VARIABLE_FILL, _OTHER_FILL = "#8dd3c7", "#fccde5"
 
 
 class _Graph(NamedTuple):
@@ -223,9 +222,10 @@ def plot_network(
     picture = Digraph(name=title, format=save_format)
     shown = [node for node in graph.nodes if not (hide_weights and graph.owned(node))]
     for node in shown:
-        own = {**style, "fillcolor": _FILL.get(node["op"], _OTHER_FILL)}
         if node["op"] == "null":
-            own["shape"] = "oval"
+            own = {**style, "fillcolor": _VARIABLE_FILL, "shape": "oval"}
+        else:
+            own = {**style, "fillcolor": REGISTRY[node["op"]].color or _OTHER_FILL}
         picture.node(node["name"], label=_label(node), **own)
     for node in shown:
         for source, index in graph.inputs(node):
@@ -242,20 +242,9 @@ def _sides(text: str) -> str:
 
 
 def _label(node: dict[str, Any]) -> str:
-    """What is written in a node: its kind and the parameters that matter."""
+    """What is written in a node: what the page of its operator says, or its name."""
+    if node["op"] == "null" or not REGISTRY[node["op"]].label:
+        return str(node["name"])
     attrs = node.get("attrs", {})
-    kind = node["op"]
-    if kind == "Convolution":
-        stride = _sides(attrs.get("stride", "1")) or "1"
-        return f"{kind}\n{_sides(attrs['kernel'])}/{stride}, {attrs['num_filter']}"
-    if kind == "FullyConnected":
-        return f"{kind}\n{attrs['num_hidden']}"
-    if kind == "Pooling":
-        stride = _sides(attrs.get("stride", "1")) or "1"
-        kernel = _sides(attrs["kernel"]) if "kernel" in attrs else "[]"
-        return f"{kind}\n{attrs.get('pool_type', 'max')}, {kernel}/{stride}"
-    if kind in ("Activation", "LeakyReLU"):
-        return f"{kind}\n{attrs.get('act_type', 'Leaky')}"
-    if kind == "Custom":
-        return str(attrs["op_type"])
-    return str(node["name"])
+    shapes = {name: _sides(attrs[name]) or default for name, default in _EMPTY.items() if name in attrs}
+    return REGISTRY[node["op"]].label.format_map({**_UNSAID, **attrs, **shapes})

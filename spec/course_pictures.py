@@ -247,12 +247,12 @@ def cluster() -> str:
     width, height = map(int, re.findall(r'(?:width|height)="(\d+)"', drawing.partition(">")[0]))
     counts = Counter(event["action"] for event in recorder.events)
     told = [f"{counts[action]} {words}" for action, words in FAULTS.items() if counts[action]]
-    title = f"One round of two workers, time downwards: {', '.join(told)}"
+    title = f"One round of two workers, time downwards; of its messages {', '.join(told)}"
     return svg(width, height, title, [f"<style>{_explain_style()}</style>", drawing])
 
 
 FAULTS = {
-    "drop": "messages lost", "duplicate": "doubled", "again": "sent again", "crash": "crash of the server",
+    "drop": "lost", "duplicate": "doubled", "again": "sent again", "crash": "crash of the server",
 }
 
 

@@ -37,7 +37,7 @@ MISSING: tuple[tuple[str, str], ...] = (
     ("_contrib_quantize_asym", "MXNet 1.9.1 itself ends the process in it"),
     ("_contrib_quantized_rnn", "computes as one processor library does, which cannot be had exactly"),
     ("_sg_mkldnn_.*|_contrib_BatchNormWithReLU", "made by fusing other operators for one processor library"),
-    ("_image_.*|_imdecode", "prepares pictures; mx.image does that before a batch is made"),
+    ("_imdecode", "prepares pictures; mx.image does that before a batch is made"),
     ("_contrib_dgl_.*|_contrib_edge_id", "samples graphs for another library"),
     (
         "_contrib_(hawkesll|count_sketch|i?fft|.*_ste|bipartite_matching|box_..code|.*Deformable.*)",
@@ -56,36 +56,6 @@ ELSEWHERE: dict[str, str] = {
     "_cvimread": "the function `mx.nd._internal._cvimread`: its shape depends on the file",
     "_Native": "the class `mx.operator.NumpyOp`, which is a Custom operator underneath",
     "_NDArray": "the class `mx.operator.NDArrayOp`, which is a Custom operator underneath",
-}
-
-# A loop that one CUDA thread runs alone -> why.
-ALONE: dict[str, str] = {
-    "calibrate_entropy.choose": "the least of as many numbers as there are choices",
-    "embedding.find_outside": "names the first index that is out of range; runs only with mode raise",
-    "gather_nd.find_last": "of several places that are equal the last counts, so their order matters",
-    "gather_nd.find_outside": "names the first index that is out of range",
-    "identity.count_above": "one count, a single number",
-    "image_random.average": "the average of a picture, a single number, added up in order",
-    "image_random.draw_factor": "draws one number from the stream",
-    "lars.put_sum": "adds the sums of blocks, a single number, in their order",
-    "quantize.ends": "the least and the largest element, two numbers",
-    "quantize.needed": "the largest element, a single number",
-    "quantize.symmetric": "the two ends of a range",
-    "quantized.reach_of_products": "the two ends of a range",
-    "quantized_elementwise.reach_of_sum": "the two ends of a range",
-    "quantized_layout.widen": "the two ends of a range",
-    "shuffle.arrange": "every draw of the one engine depends on the draw before",
-    "softmax_cross_entropy.add_up": "one sum, a single number, in the order of the rows",
-    "softmax_output.count_valid": "one count, a single number",
-}
-
-# An operator without loops of its own -> why.
-WITHOUT_LOOPS: dict[str, str] = {
-    "Custom": "runs the user's Python",
-    "_cond": "runs the operators of its graphs",
-    "_foreach": "runs the operators of its graph",
-    "_image_resize": "runs the loops of _cvimresize for each picture",
-    "_while_loop": "runs the operators of its graphs",
 }
 
 BORROWED = "of what it runs"
@@ -115,9 +85,8 @@ class Row(NamedTuple):
 
 
 def tier_of(op: Op) -> int | None:
-    """The tier of the operator that any of its names belongs to."""
-    own = next((known_operators.names()[n] for n in facts.own_names(op) if n in known_operators.names()), None)
-    return known_operators.tiers().get(own or "")
+    """The tier of the operator, or else of the one that MXNet has under an alias of it."""
+    return op.tier or next(iter(op.alias_tiers.values()), None)
 
 
 def row_of(op: Op) -> Row:
@@ -132,8 +101,8 @@ def row_of(op: Op) -> Row:
         op.name,
         str(tier) if tier else "",
         f"[{Path(facts.file_of(op)).stem}](../{facts.file_of(op)})",
-        f"{len(loops)} loop{'s' * (len(loops) != 1)}" if loops else BORROWED if op.name in WITHOUT_LOOPS else "NO",
-        BORROWED if op.name in WITHOUT_LOOPS else "NO" if not loops else "in part alone" if alone else "yes",
+        f"{len(loops)} loop{'s' * (len(loops) != 1)}" if loops else BORROWED if op.without_loops else "NO",
+        BORROWED if op.without_loops else "NO" if not loops else "in part alone" if alone else "yes",
         facts.gradient_kind(op) if op.has_gradient else f"none: {facts.denial(op)}",
         "yes" if op.gradient is not None else "",
         "all" if len(kinds) == len(_SHORT) else " ".join(kinds),
@@ -145,11 +114,11 @@ def row_of(op: Op) -> Row:
 
 def owed(op: Op) -> Iterator[str]:
     """What an operator lacks that every operator must have."""
-    if not facts.forward_loops(op) and op.name not in WITHOUT_LOOPS:
-        yield f"{op.name}: no loops; give a reason in WITHOUT_LOOPS of spec/ops.py if it needs none"
+    if not facts.forward_loops(op) and not op.without_loops:
+        yield f"{op.name}: no loops; say in without_loops why, if it needs none"
     if not op.has_gradient and facts.takes_inputs(op) and "/" not in facts.denial(op):
         yield f"{op.name}: neither a gradient nor a clause that refuses it"
-    if op.name in WITHOUT_LOOPS:
+    if op.without_loops:
         return
     if not facts.page_examples(op):
         yield f"{op.name}: its page has no worked example"
@@ -157,15 +126,11 @@ def owed(op: Op) -> Iterator[str]:
         yield f"{op.name}: no clause of its page is about it"
     if op.cases is None:
         yield f"{op.name}: its page draws no valid calls (cases)"
-    for name in facts.single_threaded(op):
-        if name not in ALONE:
-            yield f"{op.name}: the loop {name} is one item, so one CUDA thread runs it; say why in ALONE of spec/ops.py"
-
-
-def stale() -> Iterator[str]:
-    """Reasons for what is no longer so."""
-    alone = {name for op in distinct() for name in facts.single_threaded(op)}
-    yield from (f"ALONE of spec/ops.py: no loop {name} runs alone" for name in ALONE if name not in alone)
+    alone = [name.rpartition(".")[2] for name in facts.single_threaded(op)]
+    for name in alone:
+        if name not in op.runs_alone:
+            yield f"{op.name}: the loop {name} is one item, so one CUDA thread runs it; say why in runs_alone"
+    yield from (f"{op.name}: runs_alone names {name}, which does not" for name in op.runs_alone if name not in alone)
 
 
 def reason(name: str) -> str:
@@ -223,12 +188,15 @@ def _elsewhere() -> list[str]:
 
 
 def _alone(operators: list[Op]) -> list[str]:
-    users: dict[str, list[str]] = {}
+    users: dict[str, list[Op]] = {}
     for op in operators:
         for name in facts.single_threaded(op):
-            users.setdefault(name, []).append(op.name)
-    rows = [(f"`{name}`", ", ".join(users[name]), ALONE.get(name, "NO REASON GIVEN")) for name in sorted(users)]
-    rows += [("none", name, why) for name, why in sorted(WITHOUT_LOOPS.items()) if name in REGISTRY]
+            users.setdefault(name, []).append(op)
+    rows = []
+    for name, ops in sorted(users.items()):
+        why = ops[0].runs_alone.get(name.rpartition(".")[2], "NO REASON GIVEN")
+        rows.append((f"`{name}`", ", ".join(op.name for op in ops), why))
+    rows += [("none", op.name, op.without_loops) for op in operators if op.without_loops]
     return _table(("loop", "operators", "why"), rows)
 
 
@@ -269,7 +237,7 @@ def text() -> str:
 
 def problems() -> list[str]:
     """What any operator owes, and reasons that are out of date."""
-    return [*(line for op in distinct() for line in owed(op)), *stale()]
+    return [line for op in distinct() for line in owed(op)]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -4,11 +4,10 @@
     python spec/picture.py --check    exit code 1 when it is out of date, or when the text beside it names a file,
                                       or a function or class in a file, that is not there
 
-A part is a folder or a file directly in ``refimpl/`` or ``kernels/``; the pages of operators are one part, and a file
-that only raises, because a module of MXNet's is not here, is none. A part stands one floor above the highest that it
-imports. An import inside a function counts too, unless the part that it names stands on this one already: such an
-import reaches up, and is listed beneath the picture. Parts that import each other share a floor, with ``=`` between
-them.
+A part is a folder or a file directly in ``refimpl/`` or ``kernels/``; the pages of operators are one part. A part
+stands one floor above the highest that it imports. An import inside a function counts too, unless the part that it
+names stands on this one already: such an import reaches up, and is listed beneath the picture. Parts that import each
+other share a floor, with ``=`` between them.
 """
 
 from __future__ import annotations
@@ -40,26 +39,15 @@ Edges = dict[str, set[str]]
 
 
 class Parts(NamedTuple):
-    """What the parts of a folder import from one another, and what each says that it is."""
+    """What the parts of a folder import from one another."""
 
     below: Edges
     up: Edges
-    place: dict[str, str]
-    said: dict[str, str]
+    """Imports inside functions of what stands on the importing part."""
 
 
 def _parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
-
-
-def _said(file: Path) -> str:
-    """The first paragraph of a file's docstring."""
-    docstring = ast.get_docstring(_parsed(file)) or ""
-    return " ".join(docstring.split("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
-
-
-def _only_raises(file: Path) -> bool:
-    return any(isinstance(node, ast.Raise) for node in _parsed(file).body)
 
 
 def _reached(edges: Edges, part: str) -> set[str]:
@@ -83,14 +71,13 @@ def _part(module: str, package: str, names: Container[str]) -> str:
 def parts(root: Path) -> Parts:
     """The parts of ``refimpl/`` or ``kernels/``."""
     pages = root.name == "kernels"
-    place = {PAGES: "*.py"} if pages else {}
-    names = {PAGES: _said(root / "__init__.py")} if pages else {}
-    for path in sorted(root.iterdir()):
+    names = {PAGES} if pages else set()
+    for path in root.iterdir():
         if path.is_dir() and not path.is_symlink() and (path / "__init__.py").is_file():
-            place[path.name], names[path.name] = f"{path.name}/", _said(path / "__init__.py")
-        elif path.suffix == ".py" and path.name != "__init__.py" and not pages and not _only_raises(path):
-            place[path.stem], names[path.stem] = path.name, _said(path)
-    below: Edges = {name: set() for name in names}
+            names.add(path.name)
+        elif path.suffix == ".py" and path.name != "__init__.py" and not pages:
+            names.add(path.stem)
+    below: Edges = {name: set() for name in sorted(names)}
     later: Edges = defaultdict(set)
     for each in imports(root):
         here, there = (_part(module, root.name, names) for module in (each.source, each.target))
@@ -103,7 +90,7 @@ def parts(root: Path) -> Parts:
                 up.setdefault(here, set()).add(there)
             else:
                 below[here].add(there)
-    return Parts(below, up, place, names)
+    return Parts(below, up)
 
 
 def groups(below: Edges) -> list[tuple[str, ...]]:
@@ -136,16 +123,8 @@ def _stack(below: Edges) -> list[str]:
     return rows
 
 
-def _stands_on(below: Edges, part: str) -> list[str]:
-    """What a part imports, without what one of those stands on anyway."""
-    return sorted(
-        other for other in below[part]
-        if not any(other in _reached(below, third) for third in below[part] - _reached(below, other))
-    )
-
-
 def picture(root: Path = ROOT) -> str:
-    """The picture, and a table of its parts, from the top down."""
+    """The picture, and the parts that reach up."""
     machine, operators = parts(root / "refimpl"), parts(root / "kernels")
     out = [
         "```text", "refimpl/", *_stack(machine.below), "", "kernels/   (refimpl/kernels is a link to it)",
@@ -153,14 +132,6 @@ def picture(root: Path = ROOT) -> str:
     ]
     for here, there in sorted(machine.up.items()):
         out.append(f"* `{here}` reaches up to {', '.join(f'`{name}`' for name in sorted(there))} inside functions.")
-    if machine.up:
-        out.append("")
-    out += ["| floor | part | what it is | stands on |", "|---|---|---|---|"]
-    for title, (below, _, place, said) in (("refimpl", machine), ("kernels", operators)):
-        for group, floor in sorted(floors(below).items(), key=lambda item: (-item[1], item[0])):
-            for part in group:
-                under = ", ".join(f"`{name}`" for name in _stands_on(below, part))
-                out.append(f"| {floor} | `{title}/{place[part]}` | {said[part]} | {under} |")
     return "\n".join(out)
 
 

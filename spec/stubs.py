@@ -3,7 +3,7 @@
     python spec/stubs.py            writes the files
     python spec/stubs.py --check    exit code 1 when a file is not what would be written
 
-The functions are made from the registry when they are imported (``refimpl/op_registry/namespaces.py``), where neither
+The functions are made from the registry when they are imported (``refimpl/op_registry/submodules.py``), where neither
 a type checker nor an editor sees them; these files tell them the same names, inputs, parameters and defaults.
 """
 
@@ -26,7 +26,7 @@ if str(ROOT) not in sys.path:
 import refimpl as mx  # noqa: E402
 from refimpl.kernels.foundation import Op, get  # noqa: E402
 from refimpl.kernels.foundation.params import Floats, Long, Shape, field_types  # noqa: E402
-from refimpl.op_registry import facts, methods  # noqa: E402
+from refimpl.op_registry import facts, methods, submodules  # noqa: E402
 from refimpl.op_registry.argument_types import GraphKeywords  # noqa: E402
 from refimpl.op_registry.docs import REQUIRED, default  # noqa: E402
 from refimpl.op_registry.function import OperatorFunction  # noqa: E402
@@ -266,10 +266,11 @@ def files() -> dict[Path, str]:
     made = {}
     for package, value, owner in (("ndarray", "NDArray", mx.nd.NDArray), ("symbol", "Symbol", mx.sym.Symbol)):
         folder = ROOT / "refimpl" / package
-        names = ["op", "_internal", "linalg", "image", "contrib_operators"]
-        for name in [*names, "sparse.op" if value == "NDArray" else "sparse"]:
-            module = import_module(f"refimpl.{package}.{name}")
-            made[folder / f"{name.replace('.', '/')}.pyi"] = functions_text(module, value, name.count(".") + 1)
+        for path in sorted({*submodules.OPERATORS, "ndarray._internal"}):  # this one has functions of its own too
+            name = path.removeprefix(f"{package}.")
+            if name != path:
+                module = import_module(f"refimpl.{path}")
+                made[folder / f"{name.replace('.', '/')}.pyi"] = functions_text(module, value, name.count(".") + 1)
         made[folder / "_methods.pyi"] = methods_text(owner, value)
     return made
 

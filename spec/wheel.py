@@ -1,5 +1,5 @@
-"""What the wheel's build adds to the package: the source of the tests that prove rules, for ``refimpl rule``, and the
-scripts of ``refimpl examples``.
+"""What the wheel's build adds to ``pyproject.toml``: the packages below those that it names, the source of the tests
+that prove rules, for ``refimpl rule``, and the scripts of ``refimpl examples``.
 
 ``pyproject.toml`` names the class below, so that ``pip install .`` and ``pip wheel .`` run it. In a checkout the tests
 themselves are read.
@@ -13,6 +13,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from setuptools import find_packages
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,8 +42,23 @@ def _places(root: Path) -> Any:
     return module
 
 
+def packages(folders: dict[str, str], root: Path = ROOT) -> list[str]:
+    """The packages of ``folders``, name -> folder, and those below them but for folders that have a name there."""
+    named = {Path(folder) for folder in folders.values()}
+    below = {
+        f"{name}.{found}" for name, folder in folders.items() for found in find_packages(str(root / folder))
+        if Path(folder, *found.split(".")) not in named
+    }
+    return sorted({*folders, *below})
+
+
 class BuildPy(build_py):
-    """Copy the package, and write ``refimpl/rules/tests.json.gz`` and ``refimpl/cli/scripts`` beside it."""
+    """Copy the packages, and write ``refimpl/rules/tests.json.gz`` and ``refimpl/cli/scripts`` beside them."""
+
+    def finalize_options(self) -> None:
+        """Do what setuptools does, then find the packages."""
+        super().finalize_options()
+        self.packages = packages(self.package_dir)
 
     def run(self) -> None:
         """Do what setuptools does, then write the files; not in an editable install, which reads the tests."""

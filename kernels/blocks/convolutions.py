@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..convolution import CONVOLVE, GATHER_WEIGHT
 from ..foundation import scalar
 from ..foundation.blocks import BlockTwin
 from ..foundation.later import cuda
@@ -100,5 +101,5 @@ def pieces_of_weights(args: Sequence[Any]) -> int:
     return g.num_group * -(-(g.num_filter // g.num_group) // SIDE) * -(-taps // SIDE)
 
 
-CONVOLVE = BlockTwin(convolve, pieces_of_outputs, threads=SIDE * SIDE, shared=2 * TILE)
-GATHER_WEIGHT = BlockTwin(gather_weight, pieces_of_weights, threads=SIDE * SIDE, shared=2 * TILE)
+CONVOLVE.use_blocks(BlockTwin(convolve, pieces_of_outputs, threads=SIDE * SIDE, shared=2 * TILE))
+GATHER_WEIGHT.use_blocks(BlockTwin(gather_weight, pieces_of_weights, threads=SIDE * SIDE, shared=2 * TILE))

@@ -11,7 +11,7 @@ from typing import Any
 from ..foundation.blocks import BlockTwin
 from ..foundation.devices import SIMULATED
 from ..foundation.later import cuda
-from ..tuned.gemm import Product
+from ..shared.products import PRODUCT, Product
 
 SIDE = 2 if SIMULATED else 16
 ROW = SIDE + 1  # so that threads that write one below the other do not wait for the same bank of memory
@@ -19,7 +19,7 @@ TILE = SIDE * ROW
 
 
 def product(a, b, out, g: Product):
-    """As ``fully_connected.product``."""
+    """As ``products.product``."""
     tile = cuda.shared.array(0, a.dtype)  # first a's, then b's
     y, x = cuda.threadIdx.x // SIDE, cuda.threadIdx.x % SIDE
     a_y, a_x = (y, x) if g.a_step == 1 else (x, y)  # neighbouring threads read neighbours in memory
@@ -49,4 +49,4 @@ def pieces(args: Sequence[Any]) -> int:
     return -(-g.n // SIDE) * -(-g.m // SIDE)
 
 
-PRODUCT = BlockTwin(product, pieces, threads=SIDE * SIDE, shared=2 * TILE)
+PRODUCT.use_blocks(BlockTwin(product, pieces, threads=SIDE * SIDE, shared=2 * TILE))

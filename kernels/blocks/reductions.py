@@ -12,7 +12,9 @@ import numpy as np
 from ..foundation.blocks import BlockTwin
 from ..foundation.devices import SIMULATED
 from ..foundation.later import cuda
+from ..foundation.loop import loops_of
 from ..foundation.walks import LANES, GroupSizes, offset_of
+from ..reduce import reduce_rows as page
 
 DOUBLE = np.dtype(np.float64)
 THREADS = LANES if SIMULATED else 8 * LANES
@@ -57,3 +59,5 @@ def in_lanes(args: Sequence[Any]) -> bool:
 
 
 REDUCE_ROWS = BlockTwin(reduce_rows, lambda args: args[-1].n, threads=THREADS, shared=STRETCH, fits=in_lanes)
+for _loop in loops_of(page):
+    _loop.use_blocks(REDUCE_ROWS)

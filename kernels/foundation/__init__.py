@@ -9,6 +9,7 @@ from .contract import (
     get,
     register,
 )
+from .facts import ALWAYS, Sources, ZeroWhen, inputs_only, outputs_only
 from .loop import LOOPS, Loop, plain_kernels
 from .params import REQUIRED, AtLeast, AtMost, Count, Floats, Long, NoParams, Shape, keeps, whole_part
 from .refusal import MXNetError, decides, printable, refusal, require
@@ -31,10 +32,11 @@ from .shapes import (
 from .texts import formula_for, items, scalar, steps
 
 __all__ = [
-    "LOOPS", "REGISTRY", "REQUIRED", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer", "Case", "Count",
-    "Floats", "Long", "Loop", "MXNetError", "NoParams", "Op", "Shape", "agree", "allocate",
-    "as_buffer", "axes_of", "broadcast", "decides", "distinct", "either", "formula_for", "get",
-    "items", "keeps", "known", "merge", "merge_all", "normal_axis", "plain_kernels", "printable", "refusal",
-    "register", "require", "require_some", "reserving", "same_shape", "same_type", "scalar",
-    "scratch", "size_of", "steps", "strides_of", "told", "whole_part",
+    "ALWAYS", "LOOPS", "REGISTRY", "REQUIRED", "SLACK", "UNKNOWN", "AtLeast", "AtMost", "Buffer",
+    "Case", "Count", "Floats", "Long", "Loop", "MXNetError", "NoParams", "Op", "Shape", "Sources",
+    "ZeroWhen", "agree", "allocate", "as_buffer", "axes_of", "broadcast", "decides", "distinct",
+    "either", "formula_for", "get", "inputs_only", "items", "keeps", "known", "merge", "merge_all",
+    "normal_axis", "outputs_only", "plain_kernels", "printable", "refusal", "register", "require",
+    "require_some", "reserving", "same_shape", "same_type", "scalar", "scratch", "size_of",
+    "steps", "strides_of", "told", "whole_part",
 ]

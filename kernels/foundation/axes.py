@@ -247,7 +247,9 @@ class Flattening(ast.NodeTransformer):
 
     def _sides_of(self, shape: ast.expr, count: int) -> tuple[list[ast.stmt], list[ast.expr]]:
         """How many indices each axis of a loop has: the statements that name them before it, and their names."""
-        parts, before, sides = self._parts(shape), [], []
+        parts = self._parts(shape)
+        before: list[ast.stmt] = []
+        sides: list[ast.expr] = []
         if parts is not None and len(parts) != count:
             here = f"{count} names for the {len(parts)} axes of {ast.unparse(shape)}"
             _refuse("contract/axes", self._function, shape, here)
@@ -332,7 +334,7 @@ def split(names: Sequence[ast.expr], sides: list[ast.expr], item: str) -> Iterat
     yield ast.Assign([names[0]], ast.Name(whole, ast.Load()))
 
 
-@njit(nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]  # Numba has no types
 def checked(place: Any, shape: Any) -> int:
     """The flat index of a place, whose index along every axis is checked.
 

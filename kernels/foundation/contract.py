@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from .facts import ZeroWhen
+from .facts import check as check_facts
 from .params import NoParams, parse
 from .refusal import MXNetError, refusal, require
 from .shapes import same_type
@@ -113,6 +115,41 @@ class Op:
     initial_attrs: dict[str, str] = field(default_factory=dict)
     """input name -> ``__init__`` attribute given to a variable that is created for it."""
 
+    tier: int = 0
+    """1 for what networks, losses and optimizers of MXNet's 1.x stack are made of, 2 for what its special networks
+    need, 3 for other parts of MXNet; 0 for what is no forward operator of MXNet's."""
+    alias_tiers: dict[str, int] = field(default_factory=dict)
+    """Aliases that are operators of their own in MXNet -> their tiers."""
+    method: str = ""
+    """The name, or alias, by which arrays and symbols have the operator as a method."""
+    numbered_input: bool = False
+    """Whether a monitor knows the only input by number: ``act_input0``, not ``act_data``."""
+    reports: Callable | None = None
+    """``reports(infer, p, ins, outs) -> (ins, outs)``: what MXNet infers of shapes that are known in part, where
+    that is less than ``infer`` does."""
+    type_of_data: bool = False
+    """Whether MXNet's types follow from the first input and the outputs, without those of weights and labels."""
+    keeps_zero: ZeroWhen | None = None
+    """When zeros give zeros, so that the sparse form computes stored values only."""
+    gradient_rows: str = ""
+    """Where the gradient of a sparse input is zero: "head" in the rows where the head gradient is, "input" in those
+    that the input does not store either, "none" everywhere. Empty where it may be anything."""
+    row_updates: tuple[str, ...] = ()
+    """Storages of weight and states of which an update changes the rows of a row_sparse gradient only."""
+    keeps_rank: bool = False
+    """Whether the first output has as many axes as the first input, so that one follows from the other."""
+    color: str = ""
+    """The colour of a layer in pictures of networks."""
+    label: str = ""
+    """What a picture writes into a layer, with parameters in braces; the node's name where it is empty."""
+    runs_alone: dict[str, str] = field(default_factory=dict)
+    """Loops that one CUDA thread runs alone -> why."""
+    without_loops: str = ""
+    """Why the operator has no loops of its own."""
+    difference_clauses: dict[str, str] = field(default_factory=dict)
+    """The kind of a difference between a layer here and elsewhere (`refimpl verify`) -> the clause of this page that
+    decides it; "" for all other kinds. Without it that is the first clause about the operator."""
+
     takes_half: ClassVar[bool] = False
     """Whether forward and backward get float16 buffers as they are, not as float32 copies."""
 
@@ -181,6 +218,7 @@ def register(op: Op) -> Op:
         object.__setattr__(op, "all_inputs", tuple(op.inputs))  # type: ignore[arg-type]  # a tuple here
     for function, wanted, told in _expected_arguments(op):
         _check_arguments(op, function, wanted, told)
+    check_facts(op)
     for name in (op.name, *op.aliases):
         if name in REGISTRY:
             other = REGISTRY[name]

@@ -166,9 +166,8 @@ class Loop:
 
     ``function`` is the reading copy. ``formulas`` are bound into its globals, so that one loop serves
     a family (``Loop(map_one, formula=sigmoid)``). ``cuda_function`` replaces it on CUDA where another
-    order of items suits threads better. ``tuned`` is a faster twin, used on the CPU for the dtypes ``tuned_for`` if
-    ``tuned_if`` takes the arguments; ``by_blocks`` is one for CUDA. The first argument must be a buffer; Python floats
-    are passed in its dtype.
+    order of items suits threads better. The first argument must be a buffer; Python floats are passed in its dtype.
+    A faster twin says itself that it replaces the loop: :meth:`use_twin`, :meth:`use_blocks`.
     """
 
     def __init__(
@@ -176,27 +175,35 @@ class Loop:
         function: FunctionType,
         *,
         cuda_function: FunctionType | None = None,
-        tuned: Callable | None = None,
-        tuned_for: tuple[type, ...] = (np.float32,),
-        tuned_if: Callable[[Sequence[Any]], bool] | None = None,
-        by_blocks: BlockTwin | None = None,
         **formulas: Callable,
     ) -> None:
         label = "_".join([function.__name__, *(f.__name__ for f in formulas.values())])
         self.name = f"{function.__module__.rpartition('.')[2]}.{label}"
         self._source = self._bound(function, formulas)
         self._cuda_source = self._bound(cuda_function or function, formulas)
-        text: Any = by_blocks and by_blocks.function  # mypy takes a function in a field for a method
-        self._blocks_source: FunctionType | None = text and self._bound(text, formulas)
-        self._formulas = tuple(formulas.values())
-        self._tuned, self._tuned_for, self._tuned_if = tuned, tuned_for, tuned_if
-        self._by_blocks = by_blocks
+        self.function, self.formulas = function, formulas
+        self._tuned: Callable | None = None
+        self._tuned_for: tuple[type, ...] = ()
+        self._tuned_if: Callable[[Sequence[Any]], bool] | None = None
+        self._by_blocks: BlockTwin | None = None
+        self._blocks_source: FunctionType | None = None
         self._label = label
         self._axes: Axes | None = None
         self._lock = own_lock()
         self._cpu: Any = None
         self._gpu: dict[str, Any] = {}
         LOOPS.append(self)
+
+    def use_twin(
+        self, twin: Callable, dtypes: tuple[type, ...], takes: Callable[[Sequence[Any]], bool] | None = None
+    ) -> None:
+        """Run ``twin`` on the CPU for arrays of ``dtypes`` where it ``takes`` the arguments, which are the loop's."""
+        self._tuned, self._tuned_for, self._tuned_if = twin, dtypes, takes
+
+    def use_blocks(self, twin: BlockTwin) -> None:
+        """Run ``twin`` on CUDA where it takes the arguments."""
+        text: Any = twin.function  # mypy takes a function in a field for a method
+        self._by_blocks, self._blocks_source = twin, self._bound(text, self.formulas)
 
     @staticmethod
     def _bound(function: FunctionType, formulas: dict[str, Callable]) -> FunctionType:
@@ -313,6 +320,14 @@ class Loop:
 
     def __repr__(self) -> str:
         return f"Loop({self.name})"
+
+
+def loops_of(function: FunctionType, *formulas: Callable) -> list[Loop]:
+    """The loops that run a page's function, all of them or those with these formulas."""
+    return [
+        loop for loop in LOOPS
+        if loop.function is function and (not formulas or (*loop.formulas.values(),) == formulas)
+    ]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Loops that several pages share: copying, filling, and reading whole numbers from any type.
+"""Loops that several pages share: copying, filling, multiplying, and reading whole numbers from any type.
 
 ``BLOCKS`` copies runs of contiguous elements (concatenation, splitting, slicing along one axis).
 ``GATHER`` reads an array of any rank through strides, ``SCATTER`` writes through them. Both go row by row
@@ -59,6 +59,11 @@ def copy(source, target, n):
         target[i] = source[i]
 
 
+def multiply(data, factors, out, n):
+    for i in items(n):
+        out[i] = data[i] * factors[i]
+
+
 def fill(target, value, n):
     for i in items(n):
         target[i] = value
@@ -101,7 +106,7 @@ def scatter(source, target, sides, steps, outer, start, rows, length, step):
             target[write + i * step] = source[r * length + i]
 
 
-COPY, FILL = Loop(copy), Loop(fill)
+COPY, FILL, MULTIPLY = Loop(copy), Loop(fill), Loop(multiply)
 BLOCKS = Loop(blocks, cuda_function=blocks_cuda)
 GATHER, SCATTER = Loop(gather), Loop(scatter)
 

@@ -102,7 +102,8 @@ def _require_name(function: FunctionType, module: Any, use: dis.Instruction) -> 
     """Refuse ``math.sine`` with its line, before Numba types it for a minute."""
     if isinstance(module, ModuleType) and module is not cuda and not hasattr(module, use.argval):
         line = max(line for offset, line in dis.findlinestarts(function.__code__) if line and offset <= use.offset)
-        near = difflib.get_close_matches(use.argval, dir(module), 1)
+        swapped = [one for one in dir(module) if sorted(one) == sorted(use.argval)]  # letters in another order
+        near = swapped or difflib.get_close_matches(use.argval, dir(module), 1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise refusal(
             "contract/known-function",

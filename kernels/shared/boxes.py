@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..foundation import Loop, items, require, same_type, scalar
-from ..sort import put_in_order
+from .sorting import put_in_order
 
 
 @scalar

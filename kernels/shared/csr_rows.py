@@ -18,9 +18,9 @@ No operator is registered here: slice, take, sum, mean and where of csr matrices
 
 import numpy as np
 
-from ..cast_storage import INDEX, starts_of
 from ..foundation import Loop, allocate, decides, items
 from ..foundation.loops import COPY, FILL
+from .starts import INDEX, starts_of
 
 # --- loops --------------------------------------------------------------------------------------
 

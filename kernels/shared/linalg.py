@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..foundation import Buffer, Loop, agree, allocate, either, items, merge, refusal, require, same_type, scalar
-from ..fully_connected import PRODUCT, Product
+from .products import PRODUCT, Product
 
 LARGE = 32**3
 """A product of two matrices that takes as many multiplications, or more, is a call of its own of the tuned product."""

@@ -32,7 +32,6 @@ import math
 import numpy as np
 
 from ..foundation import Buffer, Loop, allocate, decides, items, scalar, scratch
-from ..tuned import streams
 
 ENGINES = 1024
 WORDS = 624
@@ -183,7 +182,7 @@ def take(words, state, n, engines, share):
             i += count
 
 
-PLANT, TAKE = Loop(plant), Loop(take, tuned=streams.draw, tuned_for=(np.uint32,))
+PLANT, TAKE = Loop(plant), Loop(take)
 
 
 @decides("random/engines")

@@ -8,9 +8,8 @@ active at the times before it; at later times its output is zero and its state s
 
 import numpy as np
 
-from ..activation import sigmoid, tanh
 from ..foundation import Loop, items
-from ..tuned import recurrent
+from .curves import sigmoid, tanh
 from .rnn_layout import Cells, Limits, active, within
 
 
@@ -211,7 +210,7 @@ def hidden_of(curve, gates, hidden, cells: Cells):
 
 
 ADD = Loop(add)
-ADD_PARTS, NEW_GATE, LSTM_STEP = Loop(add_parts), Loop(new_gate), Loop(lstm_step, tuned=recurrent.lstm_step)
+ADD_PARTS, NEW_GATE, LSTM_STEP = Loop(add_parts), Loop(new_gate), Loop(lstm_step)
 MOVE_GRU, SETTLE = Loop(move_gru), Loop(settle)
 STATES_BEFORE, CELLS_BEFORE = Loop(states_before), Loop(cells_before)
 ARRIVE, LEAVE, ADD_KEPT, HIDDEN_OF = Loop(arrive), Loop(leave), Loop(add_kept), Loop(hidden_of)

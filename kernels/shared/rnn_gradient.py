@@ -1,10 +1,9 @@
 """The gradients of RNN, layer by layer, direction by direction and time by time; see the page, rnn.py."""
 
-from ..activation import MAP
-from ..dropout import MULTIPLY
 from ..foundation import scratch
-from ..foundation.loops import COPY, FILL, zero
-from ..fully_connected import PRODUCT, SUM_ROWS, product_of
+from ..foundation.loops import COPY, FILL, MULTIPLY, zero
+from .curves import TANH
+from .products import PRODUCT, SUM_ROWS, product_of
 from .rnn_cells import (
     ADD,
     ADD_KEPT,
@@ -85,7 +84,7 @@ class Backward:
             return
         memory, kept = self.memory, row(self.has["memory"], index)
         CELLS_BEFORE(row(self.has["state_cell"], index), kept, memory["cells"], cells)
-        MAP["tanh"](kept, memory["curve"], self.times * self.area)
+        TANH(kept, memory["curve"], self.times * self.area)
         if "cell" in self.heads:
             COPY(row(self.heads["cell"], index), memory["cell"], self.area)
         else:

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 from ..foundation import Buffer, Loop, items
-from ..tuned import packed
 
 
 def keep(right, kept, k, m, row_step, step):
@@ -33,13 +32,15 @@ def by_kept_cuda(a, kept, out, n, m, k, row_step, step):
             out[item] += a[i * row_step + t * step] * kept[t * m + j]
 
 
-KEEP = Loop(keep, tuned=packed.pack)
-BY_KEPT = Loop(by_kept, cuda_function=by_kept_cuda, tuned=packed.product)
+KEEP, BY_KEPT = Loop(keep), Loop(by_kept, cuda_function=by_kept_cuda)
+
+WIDTH = 32
+"""A twin may keep so many columns side by side, and zeros where there are fewer."""
 
 
 def kept_size(k, m):
     """How many numbers the kept form of a (k, m) matrix has, packed or not."""
-    return max(k * m, packed.size(k, m))
+    return k * -(-m // WIDTH) * WIDTH
 
 
 class Kept(NamedTuple):

@@ -15,9 +15,9 @@ stored): a dense matrix and a row_sparse array look alike then.
     [[0.0]]
 """
 
-from ..cast_storage import INDEX, LIST_MARKED, starts_of
 from ..foundation import Loop, allocate, decides, items
 from ..foundation.loops import FILL
+from .starts import INDEX, LIST_MARKED, starts_of
 
 # --- loops --------------------------------------------------------------------------------------
 

@@ -24,8 +24,8 @@ No operator is registered here: `refimpl.ndarray.sparse` calls the functions at 
     [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [0, 1, 4], [0, 3]]
 """
 
-from ..cast_storage import INDEX, starts_of
 from ..foundation import Loop, allocate, decides, items
+from .starts import INDEX, starts_of
 
 # --- loops --------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..foundation import Op, merge, merge_all, register, require, same_shape, same_type, scalar
+from ..foundation import Op, Sources, merge, merge_all, register, require, same_shape, same_type, scalar
 
 SINGLE = np.dtype(np.float32)
 IN_PLACE = 64  # so many weights of one call may be its outputs too without a copy
@@ -195,5 +195,6 @@ def register_many(page, *, group, step, tail_shape=None, master=False, tail=(), 
     places = () if tail else tuple((k * size, k) for k in range(IN_PLACE))
     register(Many(
         page=page, group=group, tail=tail, infer=infer, infer_type=floating(infer_type), forward=forward,
-        outputs=outputs, mutates=states, aux=states, inplace=places, no_gradient_clause=f"{page}/gradient", **fields,
+        outputs=outputs, mutates=states, aux=states, inplace=places, no_gradient_clause=f"{page}/gradient",
+        reports=Sources(whole=True), **fields,
     ))

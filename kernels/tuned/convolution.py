@@ -21,12 +21,13 @@ from math import prod
 
 import numpy as np
 
+from ..convolution import CONVOLVE, GATHER_WEIGHT
 from ..foundation import Buffer
 from ..shared.convolution_geometry import Geometry
 from . import convolution_inside, depthwise, pointwise, weights_inside, weights_patches
 from .convolution_rows import convolve_rows, gather_weight_rows
 from .image import View, space_to_depth, store_runs, view
-from .kernel import TILE_COST, kernel, twin, wide_tile, workspace
+from .kernel import FLOATS, TILE_COST, kernel, twin, wide_tile, workspace
 from .simd import fma_tile, load_offsets, ramp, store_tile, zero_tile
 
 
@@ -69,7 +70,7 @@ def cost(g: Geometry, v: View, height: int) -> int:
     return g.num_group * -(-filters // height) * height * len(v.blocks) * 8 * (depth + TILE_COST)
 
 
-@twin
+@twin(CONVOLVE, dtypes=FLOATS)
 def convolve(data: Buffer, weight: Buffer, out: Buffer, g: Geometry) -> None:
     """Forward."""
     filters = g.num_filter // g.num_group
@@ -93,7 +94,7 @@ def convolve(data: Buffer, weight: Buffer, out: Buffer, g: Geometry) -> None:
     )
 
 
-@twin
+@twin(GATHER_WEIGHT, dtypes=FLOATS)
 def gather_weight(head: Buffer, data: Buffer, d_weight: Buffer, g: Geometry) -> None:
     """Gradient by weight."""
     filters = g.num_filter // g.num_group

@@ -21,12 +21,13 @@ from math import prod
 
 import numpy as np
 
+from ..convolution import SEND_BACK
 from ..foundation import Buffer
 from ..shared.convolution_geometry import Geometry
 from . import convolution_inside, depthwise, pointwise
 from .convolution_rows import send_back_rows
 from .image import BackView, View, back_view, depth_to_space, space_to_depth, store_runs, view
-from .kernel import TILE_COST, few_rows_tile, kernel, twin, workspace
+from .kernel import FLOATS, TILE_COST, few_rows_tile, kernel, twin, workspace
 from .simd import add_tiles, copy_masked, fma_tile, load_offsets, load_tile, ramp, store_tile, zero_tile
 
 
@@ -165,7 +166,7 @@ def _costs(g: Geometry, gathering: BackView, scattering: View, height: int) -> t
     return rows * gather, rows * len(scattering.blocks) * taps * (each + TILE_COST)
 
 
-@twin
+@twin(SEND_BACK, dtypes=FLOATS)
 def send_back(head: Buffer, weight: Buffer, d_data: Buffer, g: Geometry) -> None:
     """Gradient by data."""
     share, each = g.channels // g.num_group, g.num_filter // g.num_group

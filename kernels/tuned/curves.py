@@ -13,7 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .. import activation, leaky_relu, trigonometry, unary
 from ..foundation import Buffer
+from ..foundation.loop import loops_of
+from ..shared.curves import SIGMOID, TANH, map_one
 from . import elementary
 from .kernel import kernel, twin
 
@@ -28,36 +31,34 @@ def fill_gradients(head, data, d_data, n):
         d_data[i] = head[i] * slope(data[i])  # noqa: F821  # bound by kernel
 
 
-def mapped(curve: Any) -> Callable | None:
+def mapped(curve: Any) -> Callable:
     """The twin that computes ``curve`` of ``n`` elements; a parameter that only other curves have is left out."""
     fill = kernel(fill_each, label=curve.__name__, curve=curve)
 
     def run(data: Buffer, out: Buffer, n: int, slope: float = 0.0) -> None:
         fill(data.flat, out.flat, n)
 
-    return twin(run)
+    return run
 
 
-def chained(slope_of: Any) -> Callable | None:
+def chained(slope_of: Any) -> Callable:
     """Likewise for a gradient: each head times the slope."""
     fill = kernel(fill_gradients, label=slope_of.__name__, slope=slope_of)
 
     def run(head: Buffer, data: Buffer, d_data: Buffer, n: int, slope: float = 0.0) -> None:
         fill(head.flat, data.flat, d_data.flat, n)
 
-    return twin(run)
+    return run
 
 
-tanh, sigmoid = mapped(elementary.tanh), mapped(elementary.sigmoid)
-softrelu, gelu = mapped(elementary.softrelu), mapped(elementary.gelu)
-gelu_slope = chained(elementary.gelu_slope)
-
-TWINS = {
-    "exp": (mapped(elementary.exp), None),
-    "expm1": (mapped(elementary.expm1), chained(elementary.exp)),
-    "log": (mapped(elementary.log), None),
-    "erf": (mapped(elementary.erf), chained(elementary.erf_slope)),
-    "sigmoid": (sigmoid, None),
-    "tanh": (tanh, None),
-}
-"""Of unary operators: the twins of the loops forward and backward."""
+twin(TANH, *loops_of(unary.map_one, trigonometry.tanh))(mapped(elementary.tanh))
+twin(SIGMOID, *loops_of(unary.map_one, unary.sigmoid))(mapped(elementary.sigmoid))
+twin(*loops_of(unary.map_one, unary.exp))(mapped(elementary.exp))
+twin(*loops_of(unary.map_one, unary.expm1))(mapped(elementary.expm1))
+twin(*loops_of(unary.map_one, unary.log))(mapped(elementary.log))
+twin(*loops_of(unary.map_one, unary.erf))(mapped(elementary.erf))
+twin(*loops_of(unary.chain_one, unary.exp))(chained(elementary.exp))
+twin(*loops_of(unary.chain_one, unary.erf_slope))(chained(elementary.erf_slope))
+twin(*loops_of(map_one, activation.softrelu))(mapped(elementary.softrelu))
+twin(*loops_of(leaky_relu.map_one, leaky_relu.gelu))(mapped(elementary.gelu))
+twin(*loops_of(leaky_relu.chain_one, leaky_relu.gelu_slope))(chained(elementary.gelu_slope))

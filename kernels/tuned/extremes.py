@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..argmax import SEEK_LARGEST, SEEK_SMALLEST
 from ..foundation import Buffer, scalar
 from ..foundation.walks import SHORTEST
-from .kernel import kernel, twin, workspace
+from .kernel import FLOATS, kernel, twin, workspace
 from .reductions import BESIDE, FEWEST, begin, lanes_of_extremes
 
 
@@ -76,7 +77,7 @@ def takes(args: Sequence[Any]) -> bool:
     return outer * side * inner >= FEWEST and (side >= SHORTEST if inner == 1 else side < 1 << 31)
 
 
-def seeker(*, largest: bool) -> Callable | None:
+def seeker(*, largest: bool) -> Callable:
     """The twin of the loop that seeks the largest element, or the smallest."""
 
     @cache
@@ -97,4 +98,8 @@ def seeker(*, largest: bool) -> Callable | None:
             places = workspace("places", BESIDE, np.int32 if kind is np.float32 else np.int64)
             across()(flat, out.flat, workspace("totals", BESIDE, kind), places, outer, side, inner)
 
-    return twin(seek)
+    return seek
+
+
+twin(SEEK_LARGEST, dtypes=FLOATS, takes=takes)(seeker(largest=True))
+twin(SEEK_SMALLEST, dtypes=FLOATS, takes=takes)(seeker(largest=False))

@@ -9,30 +9,15 @@ sum still adds its products in increasing k.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..foundation import Buffer
-from .kernel import Tuples, kernel, tiled, twin, workspace
+from ..shared.products import Product
+from .kernel import Tuples, kernel, tiled, workspace
 from .simd import copy_16, fma_tile, load_tile, ramp, store_tile, zero_tile
 from .transpose import transpose_16x16
 
 DEPTH, PANELS = 384, 8  # panels of 32 columns then fill 384 KiB
-
-
-class Product(NamedTuple):
-    """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b[t, j] at ``t b_row + j b_step``.
-
-    With ``onto`` 1, products are added to what is in ``out``.
-    """
-
-    n: int
-    m: int
-    k: int
-    a_row: int
-    a_step: int
-    b_row: int
-    b_step: int
-    onto: int = 0
 
 
 @kernel
@@ -114,7 +99,6 @@ def memory_for(k: int, columns: int, tile: Tuples) -> tuple[Any, Any]:
     return workspace("panels", size), workspace("edge", len(tile[0]) * width)
 
 
-@twin
 def product(a: Buffer, b: Buffer, out: Buffer, g: Product) -> None:
     """out (n, m) = a . b."""
     for start, end, tile in tiled(g.m):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
-from collections.abc import Callable
-from functools import cache, lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -23,6 +22,8 @@ from ..foundation.texts import UNCALLED_FROM_C, rewrite
 from .simd import tile_sizes
 
 Tuples = tuple[tuple[int, ...], tuple[int, ...]]
+Twin = TypeVar("Twin", bound=Callable)
+FLOATS = (np.float32, np.float64)
 
 
 class Kernel:
@@ -72,20 +73,25 @@ def kernel(function: FunctionType, label: str = "", **bound: Any) -> Any:
     return function if numba.config.DISABLE_JIT else Kernel(function, label, bound)
 
 
-def twin(function: Callable) -> Callable | None:
-    """Mark a function that a ``Loop`` may take as ``tuned=``; None when Numba's JIT is disabled."""
-    return None if numba.config.DISABLE_JIT else function
+def twin(
+    *loops: Loop, dtypes: tuple[type, ...] = (np.float32,), takes: Callable[[Sequence[Any]], bool] | None = None
+) -> Callable[[Twin], Twin]:
+    """Make a function run in place of ``loops`` on the CPU, for arrays of ``dtypes``, where it ``takes`` the arguments.
+
+    Nothing is replaced when Numba's JIT is disabled.
+    """
+
+    def replace(function: Twin) -> Twin:
+        for loop in () if numba.config.DISABLE_JIT else loops:
+            loop.use_twin(function, dtypes, takes)
+        return function
+
+    return replace
 
 
-def plain(page: str, name: str, *args: Any) -> None:
-    """Run the loop ``name`` of a page itself, for calls that its twin does not handle."""
-    loop = _loop_of(page, name)
+def plain(loop: Loop, *args: Any) -> None:
+    """Run a loop itself, for calls that its twin does not handle."""
     loop.cpu(*loop.unwrapped(args))
-
-
-@cache
-def _loop_of(page: str, name: str) -> Loop:
-    return getattr(importlib.import_module(f"..{page}", __package__), name)
 
 
 def _tile(rows: int, blocks: int) -> Tuples:

@@ -11,6 +11,7 @@ from math import sqrt
 import numpy as np
 
 from ..foundation import Buffer
+from ..lrn import RESPOND, RESPOND_BACK, SCALES
 from .elementary import choose, inlined
 from .kernel import kernel, plain, twin, workspace
 from .lanes import broadcast, fma, load, store
@@ -76,7 +77,7 @@ def _doubles(name: str, size: int) -> np.ndarray:
     return workspace(name, 2 * size).view(np.float64)
 
 
-@twin
+@twin(SCALES)
 def scales(
     data: Buffer, scale: Buffer, n: int, channels: int, inner: int, half: int, share: float, knorm: float
 ) -> None:
@@ -85,16 +86,16 @@ def scales(
     fill_scales(data.flat, scale.flat, _doubles("sums", inner), n * channels, channels, inner, half, *single)
 
 
-@twin
+@twin(RESPOND)
 def respond(data: Buffer, scale: Buffer, out: Buffer, n: int, beta: float) -> None:
     """data / scale^beta."""
     if beta == BETA:
         fill_response(data.flat, scale.flat, out.flat, n)
     else:
-        plain("lrn", "RESPOND", data, scale, out, n, beta)
+        plain(RESPOND, data, scale, out, n, beta)
 
 
-@twin
+@twin(RESPOND_BACK)
 def respond_back(
     head: Buffer, data: Buffer, scale: Buffer, d_data: Buffer, n: int, channels: int, inner: int, half: int,
     share: float, beta: float,
@@ -106,4 +107,4 @@ def respond_back(
         fill_response_back(*flat, *memory, n, channels, inner, half, 2.0 * np.float32(share) * BETA)
     else:
         numbers = n, channels, inner, half, share, beta
-        plain("lrn", "RESPOND_BACK", head, data, scale, d_data, *numbers)
+        plain(RESPOND_BACK, head, data, scale, d_data, *numbers)

@@ -7,15 +7,11 @@ every tile is stored once.
 from __future__ import annotations
 
 from ..foundation import Buffer
-from .gemm import Product, fill_panel, store_inside
+from ..shared.products import Product
+from ..shared.rnn_products import BY_KEPT, KEEP
+from .gemm import fill_panel, store_inside
 from .kernel import kernel, tiled, twin, workspace
 from .simd import fma_tile, ramp, store_tile, zero_tile
-
-
-def size(depth: int, columns: int) -> int:
-    """Return the size of the packed form of a (depth, columns) matrix, in elements: whole tiles."""
-    parts = tiled(columns)
-    return depth * sum(-(-(end - start) // (8 * len(tile[1]))) * 8 * len(tile[1]) for start, end, tile in parts)
 
 
 @kernel
@@ -41,7 +37,7 @@ def multiply_packed(a, packed, out, g: Product, start, end, edge, rows, blocks):
                 store_inside(edge, width, out, row * g.m + column, g.m, min(height, g.n - row), columns)
 
 
-@twin
+@twin(KEEP)
 def pack(b: Buffer, packed: Buffer, k: int, m: int, b_row: int, b_step: int) -> None:
     """Pack b (k, m), with b[t, j] at ``t b_row + j b_step``, into panels."""
     for start, end, (_, blocks) in tiled(m):
@@ -51,7 +47,7 @@ def pack(b: Buffer, packed: Buffer, k: int, m: int, b_row: int, b_step: int) -> 
             fill_panel(b.flat, column * b_step, b_row, b_step, k, columns, width, packed.flat, panel)
 
 
-@twin
+@twin(BY_KEPT)
 def product(a: Buffer, packed: Buffer, out: Buffer, n: int, m: int, k: int, a_row: int, a_step: int) -> None:
     """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b packed."""
     g = Product(n, m, k, a_row, a_step, 0, 0)  # b has no steps

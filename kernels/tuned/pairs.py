@@ -15,6 +15,7 @@ from numba.core import types
 from numba.core.extending import intrinsic
 
 from ..foundation import Buffer
+from ..pooling import MAX_PAIRS_BACK
 from .kernel import kernel, twin
 from .simd import _VECTOR, _mask_below, _Memory, _shuffle
 
@@ -75,7 +76,7 @@ def fill_pairs(head, data, d_data, least, planes, height, width, out_h, out_w):
             d_data[at] = 0
 
 
-@twin
+@twin(MAX_PAIRS_BACK)
 def max_pairs_back(head: Buffer, data: Buffer, d_data: Buffer, least: float, g: Any) -> None:
     """Gradient of maxima over windows of 2 x 2 side by side; ``g`` is the page's geometry."""
     fill_pairs(

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from ..foundation import Buffer
 from ..shared.convolution_geometry import Geometry
-from .gemm import Product, product
+from ..shared.products import Product
+from .gemm import product
 from .kernel import kernel, workspace
 
 PIXELS = 512  # larger images fill their tiles

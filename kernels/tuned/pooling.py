@@ -12,11 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..foundation import Buffer
+from ..pooling import MAX, MAX_BACK, SUM
 from ..shared.pooling_windows import Geometry
 from .kernel import kernel, plain, twin, workspace
 from .lanes import COUNT, add, broadcast, divide, load, maximum, store, where_larger
 from .transpose import transpose
 
+SUM_1, SUM_1_BACK = SUM[1]
 PIXELS = 1 << 16  # the largest planes of which sixteen are copied
 
 
@@ -125,42 +127,42 @@ def _memory(g: Geometry) -> tuple[np.ndarray, np.ndarray]:
     return workspace("dense", data * COUNT), workspace("result", out * COUNT)
 
 
-@twin
+@twin(SUM_1)
 def sum_rows(data: Buffer, out: Buffer, begin: Buffer, end: Buffer, size: Buffer, g: Geometry) -> None:
     """Sum or mean of each window."""
     if not _takes(g):
-        plain("pooling", "SUM_1", data, out, begin, end, size, g)
+        plain(SUM_1, data, out, begin, end, size, g)
         return
     fill_sums(data.flat, out.flat, begin.flat, end.flat, size.flat, tuple(g), *_memory(g))
 
 
-@twin
+@twin(SUM_1_BACK)
 def sum_back(
     head: Buffer, data: Buffer, out: Buffer, d_data: Buffer, begin: Buffer, end: Buffer, size: Buffer, g: Geometry
 ) -> None:
     """Gradient of sums and means, which looks at neither data nor output."""
     if not _takes(g):
-        plain("pooling", "SUM_1_BACK", head, data, out, d_data, begin, end, size, g)
+        plain(SUM_1_BACK, head, data, out, d_data, begin, end, size, g)
         return
     fill_sum_shares(head.flat, d_data.flat, begin.flat, end.flat, size.flat, tuple(g), *_memory(g))
 
 
-@twin
+@twin(MAX)
 def max_rows(data: Buffer, out: Buffer, begin: Buffer, end: Buffer, least: float, g: Geometry) -> None:
     """Maximum of each window."""
     if not _takes(g):
-        plain("pooling", "MAX", data, out, begin, end, least, g)
+        plain(MAX, data, out, begin, end, least, g)
         return
     fill_maxima(data.flat, out.flat, begin.flat, end.flat, least, tuple(g), *_memory(g))
 
 
-@twin
+@twin(MAX_BACK)
 def max_back(
     head: Buffer, data: Buffer, d_data: Buffer, begin: Buffer, end: Buffer, least: float, g: Geometry
 ) -> None:
     """Gradient of maxima."""
     if not _takes(g):
-        plain("pooling", "MAX_BACK", head, data, d_data, begin, end, least, g)
+        plain(MAX_BACK, head, data, d_data, begin, end, least, g)
         return
     dense, heads = _memory(g)
     shares, places = workspace("shares", dense.size), workspace("places", 2 * COUNT)[: 2 * COUNT].view(np.float64)

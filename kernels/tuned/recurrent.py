@@ -6,6 +6,7 @@ The curves are those of ``elementary``; everything else has the page's arithmeti
 from __future__ import annotations
 
 from ..foundation import Buffer
+from ..shared.rnn_cells import LSTM_STEP
 from ..shared.rnn_layout import Cells, Limits, active, within
 from .elementary import sigmoid, tanh
 from .kernel import kernel, twin
@@ -35,7 +36,7 @@ def lstm_rows(x, h, biases, gates, cell, memory, hidden, lengths, t, cells: Cell
         hidden[k] = tanh(cell[k]) * gates[t * 4 * area + 3 * area + k]
 
 
-@twin
+@twin(LSTM_STEP)
 def lstm_step(
     x: Buffer, h: Buffer, biases: Buffer, gates: Buffer, cell: Buffer, memory: Buffer, hidden: Buffer, lengths: Buffer,
     t: int, cells: Cells, limits: Limits,

@@ -19,9 +19,11 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
 from ..foundation import Buffer
+from ..foundation.loop import loops_of
 from ..foundation.walks import LANES as LANE_COUNT
 from ..foundation.walks import GroupSizes, offset_of
-from .kernel import kernel, twin, workspace
+from ..reduce import reduce_rows
+from .kernel import FLOATS, kernel, twin, workspace
 from .lanes import LANES, SINGLES, _load, _place, vector_of
 from .simd import _mask_below, _shuffle
 
@@ -108,7 +110,7 @@ _VECTORS = {
     "norm.add_square": _Vector(_add_square, _add),
     "square_sum.add_square": _Vector(_add_own_square, _add),
 }
-"""Of a page's formula: the same over vectors. A page that is not here has no twin."""
+"""Of a page's formula: the same over vectors. A loop whose formula is not here has no twin."""
 
 
 @intrinsic
@@ -258,11 +260,8 @@ def takes(args: Sequence[Any]) -> bool:
     return g.n * g.rows * g.length >= FEWEST and (g.lanes > 1 or g.step > 1)
 
 
-def reducer(combine: Callable, join: Callable, finish: Callable) -> Callable | None:
-    """The twin of ``reduce.reduce_rows`` with these formulas; None where there is none."""
-    vector = _VECTORS.get(f"{combine.__module__.rpartition('.')[2]}.{combine.__name__}")
-    if vector is None:
-        return None
+def reducer(vector: _Vector, combine: Callable, finish: Callable) -> Callable:
+    """The twin of a loop with these formulas."""
 
     @cache
     def by_lanes() -> Any:
@@ -272,7 +271,7 @@ def reducer(combine: Callable, join: Callable, finish: Callable) -> Callable | N
     def beside() -> Any:
         return kernel(fill_beside, combine=combine, finish=finish)
 
-    def reduce_rows(
+    def reduce(
         data: Buffer, out: Buffer, start: float, count: float, kept_sides: Buffer, kept_steps: Buffer,
         sides: Buffer, steps: Buffer, g: GroupSizes,
     ) -> None:  # fmt: skip
@@ -285,4 +284,11 @@ def reducer(combine: Callable, join: Callable, finish: Callable) -> Callable | N
         else:
             beside()(flat, out.flat, workspace("totals", BESIDE, kind), *numbers)
 
-    return twin(reduce_rows)
+    return reduce
+
+
+for _loop in loops_of(reduce_rows):
+    _combine, _, _finish = _loop.formulas.values()
+    _vector = _VECTORS.get(f"{_combine.__module__.rpartition('.')[2]}.{_combine.__name__}")
+    if _vector is not None:
+        twin(_loop, dtypes=FLOATS, takes=takes)(reducer(_vector, _combine, _finish))

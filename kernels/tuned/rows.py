@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..foundation import Buffer
-from .kernel import kernel, twin, workspace
+from ..l2_normalization import LENGTHS, SHORTEN_BACK
+from ..layer_norm import COLLECT_WEIGHTS, NORMALISE_ROWS, ROW_STATISTICS, THROUGH_ROWS
+from .kernel import FLOATS, kernel, twin, workspace
 from .lanes import add, broadcast, load, multiply, subtract
 from .reductions import BESIDE, FEWEST, sum_of_lanes
 
@@ -172,7 +174,7 @@ def _wide(name: str, side: int) -> np.ndarray:
     return workspace(name, side + 15, np.float64)
 
 
-@twin
+@twin(ROW_STATISTICS, dtypes=FLOATS, takes=takes)
 def row_statistics(data: Buffer, mean: Buffer, std: Buffer, eps: float, g: Any) -> None:
     """Mean and standard deviation of each row; ``g`` is the page's NormalisedRows."""
     flat = data.flat
@@ -181,7 +183,7 @@ def row_statistics(data: Buffer, mean: Buffer, std: Buffer, eps: float, g: Any) 
     )
 
 
-@twin
+@twin(NORMALISE_ROWS, dtypes=FLOATS, takes=takes)
 def normalise_rows(
     data: Buffer, gamma: Buffer, beta: Buffer, mean: Buffer, std: Buffer, out: Buffer, g: Any
 ) -> None:
@@ -190,7 +192,7 @@ def normalise_rows(
     fill_normalised(*arrays, g.rows, g.side, g.along, g.count)
 
 
-@twin
+@twin(THROUGH_ROWS, dtypes=FLOATS, takes=takes)
 def through_rows(
     head: Buffer, d_mean: Buffer, d_std: Buffer, data: Buffer, gamma: Buffer, mean: Buffer, std: Buffer,
     d_data: Buffer, seen: int, g: Any,
@@ -202,7 +204,7 @@ def through_rows(
     fill_through_rows(*[a.flat for a in arrays], *spare, tuple(numbers))
 
 
-@twin
+@twin(COLLECT_WEIGHTS, dtypes=FLOATS, takes=lambda args: args[-1].along == 1 and takes(args))
 def collect_weights(
     head: Buffer, data: Buffer, mean: Buffer, std: Buffer, d_gamma: Buffer, d_beta: Buffer, n: int, g: Any
 ) -> None:
@@ -212,14 +214,14 @@ def collect_weights(
     fill_weights(*[a.flat for a in arrays], *spare, g.rows, g.side)
 
 
-@twin
+@twin(LENGTHS, dtypes=FLOATS, takes=takes_vectors)
 def lengths(data: Buffer, norm: Buffer, eps: float, vectors: int, side: int, inner: int, lanes: int) -> None:
     """The length of each vector."""
     flat = data.flat
     fill_lengths(flat, norm.flat, _wide("row", 1), vectors, side, flat.dtype.type(eps))
 
 
-@twin
+@twin(SHORTEN_BACK, dtypes=FLOATS, takes=takes_vectors)
 def shorten_back(
     head: Buffer, out: Buffer, norm: Buffer, d_data: Buffer, vectors: int, side: int, inner: int, lanes: int
 ) -> None:

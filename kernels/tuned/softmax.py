@@ -12,6 +12,7 @@ from math import log
 import numpy as np
 
 from ..foundation import Buffer
+from ..softmax import LOG_SOFTMAX, LOG_SOFTMAX_SLOPE, SOFTMAX, SOFTMAX_SLOPE
 from .elementary import bits_of, exp, from_bits, inlined
 from .kernel import kernel, plain, twin, workspace
 from .lanes import add, add_product, broadcast, load, reduce_sum
@@ -100,7 +101,7 @@ def _runs(out: Buffer, inner: int, limited: int = 0) -> bool:
     return inner == 1 and not limited and out.dtype == np.float32
 
 
-@twin
+@twin(SOFTMAX)
 def softmax(
     data: Buffer, out: Buffer, length: Buffer, outer: int, side: int, inner: int, scale: float,
     limited: int,
@@ -110,20 +111,20 @@ def softmax(
         tops, together = workspace("softmax", outer), max(BLOCK // side, 1)
         fill_shares(data.flat, out.flat, tops, outer, side, np.float32(scale), together, 0)
     else:
-        plain("softmax", "SOFTMAX", data, out, length, outer, side, inner, scale, limited)
+        plain(SOFTMAX, data, out, length, outer, side, inner, scale, limited)
 
 
-@twin
+@twin(LOG_SOFTMAX)
 def log_softmax(data: Buffer, out: Buffer, outer: int, side: int, inner: int, scale: float) -> None:
     """log_softmax along the last axis."""
     if _runs(out, inner):
         tops, together = workspace("softmax", outer), max(BLOCK // side, 1)
         fill_shares(data.flat, out.flat, tops, outer, side, np.float32(scale), together, 1)
     else:
-        plain("softmax", "LOG_SOFTMAX", data, out, outer, side, inner, scale)
+        plain(LOG_SOFTMAX, data, out, outer, side, inner, scale)
 
 
-@twin
+@twin(SOFTMAX_SLOPE)
 def softmax_slope(
     head: Buffer, out: Buffer, d_data: Buffer, length: Buffer, outer: int, side: int, inner: int, scale: float,
     limited: int,
@@ -132,10 +133,10 @@ def softmax_slope(
     if _runs(d_data, inner, limited) and out.dtype == np.float32:
         fill_softmax_slope(head.flat, out.flat, d_data.flat, outer, side, np.float32(scale))
     else:
-        plain("softmax", "SOFTMAX_SLOPE", head, out, d_data, length, outer, side, inner, scale, limited)
+        plain(SOFTMAX_SLOPE, head, out, d_data, length, outer, side, inner, scale, limited)
 
 
-@twin
+@twin(LOG_SOFTMAX_SLOPE)
 def log_softmax_slope(
     head: Buffer, out: Buffer, d_data: Buffer, outer: int, side: int, inner: int, scale: float
 ) -> None:
@@ -143,4 +144,4 @@ def log_softmax_slope(
     if _runs(d_data, inner) and out.dtype == np.float32:
         fill_log_softmax_slope(head.flat, out.flat, d_data.flat, outer, side, np.float32(scale))
     else:
-        plain("softmax", "LOG_SOFTMAX_SLOPE", head, out, d_data, outer, side, inner, scale)
+        plain(LOG_SOFTMAX_SLOPE, head, out, d_data, outer, side, inner, scale)

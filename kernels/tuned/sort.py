@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..foundation import Buffer
+from ..shared.sorting import SORT_ROWS
 from .kernel import kernel, plain, twin
 
 SHORT = 64  # shorter rows are merged as quickly
@@ -51,11 +52,11 @@ def deal_rows(bits, order, other, places, rows, side, inner, ascending):
             order[i] = order[i] & 0xFFFFFFFF
 
 
-@twin
+@twin(SORT_ROWS)
 def sort_rows(data: Buffer, order: Buffer, merged: Buffer, rows: int, side: int, inner: int, ascending: bool) -> None:
     """The indices of each row in order."""
     if side < SHORT:
-        plain("sort", "SORT_ROWS", data, order, merged, rows, side, inner, ascending)
+        plain(SORT_ROWS, data, order, merged, rows, side, inner, ascending)
         return
     places = np.empty(4 * DIGITS, np.int64)
     deal_rows(data.flat.view(np.int32), order.flat, merged.flat, places, rows, side, inner, int(ascending))

@@ -13,6 +13,8 @@ import math
 import numpy as np
 
 from ..foundation import Buffer
+from ..random import NORMAL
+from ..shared.random_streams import TAKE
 from .elementary import inlined
 from .kernel import kernel, twin, workspace
 
@@ -103,13 +105,13 @@ def fill_normal(out, state, words, heights, radii, n, engines, share, scale, loc
             missing -= found
 
 
-@twin
+@twin(TAKE, dtypes=(np.uint32,))
 def draw(words: Buffer, state: Buffer, n: int, engines: int, share: int) -> None:
     """The next draws of every engine, ``share`` neighbours each."""
     fill_draws(words.flat, state.flat, n, engines, share)
 
 
-@twin
+@twin(NORMAL[0])
 def normal(out: Buffer, state: Buffer, n: int, engines: int, share: int, scale: float, loc: float) -> None:
     """loc + scale times the next normal numbers of every engine, ``share`` neighbours each."""
     words = workspace("words", 2 * share).view(np.uint32)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+from ..batch_norm import BATCH_STATISTICS, HEAD_SUMS
+from ..convolution import GATHER_BIAS
 from ..foundation import Buffer
 from .kernel import kernel, twin
 from .lanes import add, broadcast, fma, load, reduce_sum, subtract
@@ -71,7 +73,7 @@ def fill_sums(head, out, outer, channels, inner):
         out[c] = reduce_sum(partial) + rest
 
 
-@twin
+@twin(BATCH_STATISTICS)
 def batch_statistics(
     data: Buffer, mean: Buffer, inverse: Buffer, outer: int, channels: int, inner: int, eps: float
 ) -> None:
@@ -79,7 +81,7 @@ def batch_statistics(
     fill_statistics(data.flat, mean.flat, inverse.flat, outer, channels, inner, eps)
 
 
-@twin
+@twin(HEAD_SUMS)
 def head_sums(
     head: Buffer, data: Buffer, mean: Buffer, inverse: Buffer, sums: Buffer,
     outer: int, channels: int, inner: int,
@@ -90,7 +92,7 @@ def head_sums(
     )
 
 
-@twin
+@twin(GATHER_BIAS)
 def channel_sums(head: Buffer, out: Buffer) -> None:
     """Per channel the sum of head (outer, channels, inner)."""
     fill_sums(head.flat, out.flat, *head.shape)

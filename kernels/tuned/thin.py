@@ -12,9 +12,11 @@ from numba import njit
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from ..dot import PRODUCTS
 from ..foundation import Buffer
+from ..shared.products import PRODUCT, Product
 from . import gemm
-from .gemm import Product, multiply_tiles
+from .gemm import multiply_tiles
 from .kernel import kernel, tile_for, twin, workspace
 from .simd import _FLOAT, _VECTOR, _Memory, fma_tile, load_tile, ramp, store_tile, zero_tile
 from .transpose import turned
@@ -123,14 +125,14 @@ def multiply_each(a, b, out, count, g: Product, panels, edge, rows, blocks):
         multiply_tiles(left, right, target, one, 0, g.m, panels, edge, rows, blocks)
 
 
-@twin
+@twin(PRODUCTS)
 def products(a: Buffer, b: Buffer, out: Buffer, count: int, g: Product) -> None:
     """``count`` products of matrices that lie one behind another."""
     tile = tile_for(g.m)
     multiply_each(a.flat, b.flat, out.flat, count, tuple(g), *gemm.memory_for(g.k, g.m, tile), *tile)
 
 
-@twin
+@twin(PRODUCT)
 def product(a: Buffer, b: Buffer, out: Buffer, g: Product) -> None:
     """out (n, m) = a . b, thin or not."""
     if g.b_step == 1 and min(g.n, g.k) <= SHORT and g.m >= 64:

@@ -11,6 +11,7 @@ from numba.core.extending import intrinsic
 
 from ..foundation import Buffer
 from ..foundation.walks import offset_of
+from ..transpose import TILES
 from .kernel import kernel, twin
 from .simd import _FLOAT, _VECTOR, _shuffle
 
@@ -95,7 +96,7 @@ def transpose_all(source, target, sides, reads, writes, outer, count, rows, writ
         transpose(source, read, read_step, columns, rows, target, write, write_step)
 
 
-@twin
+@twin(TILES)
 def tiles(
     source: Buffer, target: Buffer, sides: Buffer, reads: Buffer, writes: Buffer,
     outer: int, count: int, rows: int, write_step: int, columns: int, read_step: int,

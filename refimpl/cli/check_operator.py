@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -77,10 +77,20 @@ def _lines(page: Path) -> list[str]:
     return page.read_text(encoding="utf-8").splitlines()
 
 
+class _Examples(doctest.DocTestRunner):
+    """Worked examples; of an error in one its words, without the lines of this package."""
+
+    def report_unexpected_exception(
+        self, out: Callable[[str], object], test: doctest.DocTest, example: doctest.Example, exc_info: Any
+    ) -> None:
+        """Tell the example and the error."""
+        out(f"{example.source}{exc_info[0].__name__}: {exc_info[1]}\n")
+
+
 def _examples(op: Op) -> str:
     test = doctest.DocTestParser().get_doctest(op.doc, {"run": run, "grad": grad, "np": np}, op.name, None, 0)
     said: list[str] = []
-    result = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    result = _Examples(verbose=False).run(test, out=said.append)
     if not result.attempted:
         return "the page has no worked example"
     return "".join(said).strip() if result.failed else ""

@@ -44,9 +44,11 @@ def _require_ours(launcher: str, hostfile: str | None) -> None:
 
 @decides("Cli/launch-command")
 def _command(words: list[str]) -> list[str]:
-    """What each worker runs, by this Python: a Python file alone as `refimpl run` does, and this package's command."""
+    """What each worker runs, by this Python: a Python file as `refimpl run` does, and this package's command."""
     if not words:
         raise refuse("Cli/launch-command", "nothing to launch: `refimpl launch -n 2 -s 2 python train.py`")
+    if words[0] in ("python", "python3") and words[1:] and words[1].endswith(".py"):
+        words = words[1:]
     if words[0].endswith(".py"):
         words = [sys.executable, "-m", "refimpl.cli", "run", *words]
     elif words[0] == "refimpl":

@@ -19,7 +19,7 @@ from ..log import LOG
 from ..ndarray import NDArray
 from ..optimizer.states import dumps_optimizer
 from . import messages as say
-from . import rows
+from . import row_sparse
 from .compression import TwoBit
 from .local import KVStore, UpdateFunction
 from .optimizer_step import as_array, as_value
@@ -122,7 +122,7 @@ class DistributedKVStore(KVStore):
         """Send the sum of one key's arrays to where the key is kept."""
         known = self._known[key]
         if self._compression is not None:
-            rows.require_dense(key, arrays)
+            row_sparse.require_dense(key, arrays)
         for array in arrays:
             if array.shape != known.shape or array.dtype != known.dtype:
                 raise refusal(
@@ -174,7 +174,7 @@ class DistributedKVStore(KVStore):
     def _holding(self, key: Key, ids: NDArray) -> NDArray:
         """The rows ``ids`` of a key, from the servers that have them."""
         known = self._known[key]
-        wanted = rows.listed(ids)
+        wanted = row_sparse.listed(ids)
         asked = []
         for number, part in enumerate(known.parts):
             there = wanted[(wanted >= part.begin) & (wanted < part.end)] - part.begin

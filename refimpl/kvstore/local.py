@@ -15,7 +15,7 @@ from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
 from ..optimizer import at_once, states
 from ..quirks import declare
-from . import rows, sums
+from . import row_sparse, sums
 from .compression import TwoBit, working_type
 from .interface import KVStoreBase
 from .pairs import Groups, Key, flatten, of_one_kind, require_integer, require_shape
@@ -101,8 +101,8 @@ class KVStore(KVStoreBase):
         """
         context = cpu() if self._mode == "local" else arrays[0].context
         if any(array.is_sparse for array in arrays):
-            rows.require_rows(key, arrays, stored)
-            return rows.summed(arrays, context)
+            row_sparse.require_rows(key, arrays, stored)
+            return row_sparse.summed(arrays, context)
         if len(arrays) == 1:
             if self._updater is None:  # which would judge it
                 sums.require_alike(key, arrays, stored)
@@ -225,8 +225,8 @@ class KVStore(KVStoreBase):
         if not isinstance(key, (list, tuple)):
             targets = [array for _, array in self._pairs(key, out)]
             self._find(key)
-            for target, ids in zip(targets, rows.paired(targets, row_ids), strict=True):
-                rows.pull(key, self._holding(key, ids), target, ids)
+            for target, ids in zip(targets, row_sparse.paired(targets, row_ids), strict=True):
+                row_sparse.pull(key, self._holding(key, ids), target, ids)
             return
         for given in (out, row_ids):
             require(
@@ -266,7 +266,7 @@ class KVStore(KVStoreBase):
     def _fitting(self, array: NDArray, stored: NDArray) -> NDArray:
         """A copy of ``array`` of the type, context and storage of what is stored."""
         made = array.astype(stored.dtype).as_in_context(stored.context)
-        return made if made.stype == stored.stype else rows.stored_as(made, stored.stype)
+        return made if made.stype == stored.stype else row_sparse.stored_as(made, stored.stype)
 
     @decides("KVStore/pushpull")
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
@@ -394,7 +394,7 @@ class KVStore(KVStoreBase):
     ) -> tuple[list[NDArray], dict[tuple[Key, int], NDArray]]:
         """What the store receives of ``arrays``, and the new residual of each."""
         assert self._compression is not None
-        rows.require_dense(key, arrays)
+        row_sparse.require_dense(key, arrays)
         if len(arrays) > 1:
             sums.require_alike(key, arrays, stored)
         for array in arrays:

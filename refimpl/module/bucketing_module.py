@@ -16,7 +16,7 @@ from ..ndarray.restoring import unchanged_on_failure
 from .base_module import INITIALIZER, BaseModule
 from .bucket_files import read_buckets, require_whole_numbers, write_buckets
 from .buckets import Buckets
-from .forwarding import forwarded
+from .delegation import delegated
 from .life_cycle import ALREADY_BOUND, ALREADY_OPTIMIZED, STEPS, demand
 from .module import DEVICE, Module
 from .rollback import shapes_kept_on_failure
@@ -57,13 +57,13 @@ class BucketingModule(BaseModule):
         })
 
     # the names under which MXNet's scripts know the buckets
-    _buckets = forwarded("_bucket_modules.modules")
-    _curr_module = forwarded("_bucket_modules.current")
-    _curr_bucket_key = forwarded("_bucket_modules.current_key")
-    _default_bucket_key = forwarded("_bucket_modules.default_key")
-    _sym_gen = forwarded("_bucket_modules.sym_gen")
-    _grad_req = forwarded("_bucket_modules.grad_req")
-    _monitors = forwarded("_bucket_modules.monitors")
+    _buckets = delegated("_bucket_modules.modules")
+    _curr_module = delegated("_bucket_modules.current")
+    _curr_bucket_key = delegated("_bucket_modules.current_key")
+    _default_bucket_key = delegated("_bucket_modules.default_key")
+    _sym_gen = delegated("_bucket_modules.sym_gen")
+    _grad_req = delegated("_bucket_modules.grad_req")
+    _monitors = delegated("_bucket_modules.monitors")
 
     @property
     def _owner(self) -> Module:

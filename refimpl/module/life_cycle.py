@@ -1,7 +1,7 @@
 """The life cycle of a module as one table: which flags each operation needs, and which it makes True.
 
 ``print(table())`` shows it. :func:`demand` refuses an operation whose needs are not met; the same table
-drives tests/machines/test_module_life_cycle.py.
+drives tests/stateful/test_module_life_cycle.py.
 """
 
 from __future__ import annotations

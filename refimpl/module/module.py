@@ -19,9 +19,9 @@ from ..quirks import declare
 from .base_module import INITIALIZER, BaseModule
 from .batch_shapes import shapes_to_bind
 from .bind_options import context_list, group_to_share, require_training, work_loads
+from .delegation import delegated
 from .descriptions import _check_input_names, _parse_data_desc, names_of, with_batch_size
 from .executor_group import DataParallelExecutorGroup
-from .forwarding import forwarded
 from .life_cycle import ALREADY_BOUND, ALREADY_OPTIMIZED, demand
 from .parameters import HostCopy, as_arrays, host_zeros, initial_values, stays_initialized
 from .returning import keeps_place
@@ -99,11 +99,11 @@ class Module(BaseModule):
         self._preload_params: ParamsFile | None = None
 
     # the names under which MXNet's scripts know the parts of what updates a module
-    _optimizer = forwarded("_updates.optimizer")
-    _kvstore = forwarded("_updates.kvstore")
-    _update_on_kvstore = forwarded("_updates.update_on_kvstore")
-    _updater = forwarded("_updates.updater")
-    _params_dirty = forwarded("_host_copy.stale")
+    _optimizer = delegated("_updates.optimizer")
+    _kvstore = delegated("_updates.kvstore")
+    _update_on_kvstore = delegated("_updates.update_on_kvstore")
+    _updater = delegated("_updates.updater")
+    _params_dirty = delegated("_host_copy.stale")
 
     # --- files -----------------------------------------------------------------------------------
 

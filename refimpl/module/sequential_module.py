@@ -10,7 +10,7 @@ from ..base import decides, refusal
 from ..executor import unfinished
 from ..io import DataBatch, DataDesc
 from ..ndarray import NDArray
-from ..ndarray.restoring import unchanged_on_failure
+from ..ndarray.restoring import attributes_of, unchanged_on_failure
 from .base_module import INITIALIZER, BaseModule
 from .bind_options import require_training
 from .descriptions import _as_descriptions
@@ -282,8 +282,8 @@ class SequentialModule(BaseModule):
         if self.optimizer_initialized and not force_init:
             self.logger.warning(ALREADY_OPTIMIZED)
             return
-        given = [vars(one) for one in (kvstore, optimizer) if hasattr(one, "__dict__")]
-        with unchanged_on_failure(shallow=[vars(self), *map(vars, self._modules), *given]):
+        given = attributes_of(self, *self._modules, kvstore, optimizer)
+        with unchanged_on_failure(shallow=given):
             for module in self._modules:
                 module.init_optimizer(
                     kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params, force_init=force_init

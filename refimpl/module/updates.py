@@ -19,7 +19,7 @@ from ..model import (
     _update_params_on_kvstore,
 )
 from ..ndarray import NDArray
-from ..ndarray.restoring import unchanged_on_failure
+from ..ndarray.restoring import attributes_of, unchanged_on_failure
 from ..optimizer import states
 from ..quirks import declare
 from .executor_group import DataParallelExecutorGroup
@@ -245,9 +245,9 @@ def _made_optimizer(
         )
     if optimizer.rescale_grad != rescale_grad:
         warnings.warn(
-            "Optimizer created manually outside Module but rescale_grad is not normalized to "
-            f"1.0/batch_size/num_workers ({optimizer.rescale_grad} vs. {rescale_grad}). "
-            "Is this intended?",
+            # scripts silence MXNet's warning by its first words
+            f"Optimizer created manually outside Module: its rescale_grad is {optimizer.rescale_grad}; one that is made"
+            f" by its name has {rescale_grad}, 1 / (rows of a batch * workers)",
             stacklevel=3,
         )
     if not optimizer.idx2name:
@@ -265,6 +265,5 @@ def given_kept_on_failure(
         group: the executors, whose parameters a store may write.
         attributes: dicts of attributes that get their values back.
     """
-    given = [vars(one) for one in (kvstore, optimizer) if hasattr(one, "__dict__") and not isinstance(one, type)]
     stored = [kvstore._stored] if type(kvstore) is KVStore else []
-    return unchanged_on_failure(group.param_arrays, shallow=[*attributes, *given, *stored])
+    return unchanged_on_failure(group.param_arrays, shallow=[*attributes, *attributes_of(kvstore, optimizer), *stored])

@@ -44,33 +44,33 @@ __all__ = [
     "_equal_scalar", "_eye", "_full", "_grad_add", "_grad_add_weight", "_greater", "_greater_equal",
     "_greater_equal_scalar", "_greater_scalar", "_histogram", "_hypot", "_hypot_scalar", "_identity_with_attr_like_rhs",
     "_image_adjust_lighting", "_image_crop", "_image_flip_left_right", "_image_flip_top_bottom", "_image_normalize",
-    "_image_random_brightness", "_image_random_contrast", "_image_random_flip_left_right",
-    "_image_random_flip_top_bottom", "_image_random_saturation", "_image_resize", "_image_to_tensor", "_lesser",
-    "_lesser_equal", "_lesser_equal_scalar", "_lesser_scalar", "_linalg_det", "_linalg_extractdiag",
-    "_linalg_extracttrian", "_linalg_gelqf", "_linalg_gemm", "_linalg_gemm2", "_linalg_inverse", "_linalg_makediag",
-    "_linalg_maketrian", "_linalg_potrf", "_linalg_potri", "_linalg_slogdet", "_linalg_sumlogdiag", "_linalg_syevd",
-    "_linalg_syrk", "_linalg_trmm", "_linalg_trsm", "_linspace", "_logical_and", "_logical_and_scalar", "_logical_or",
-    "_logical_or_scalar", "_logical_xor", "_logical_xor_scalar", "_maximum", "_maximum_scalar", "_minimum",
-    "_minimum_scalar", "_minus", "_minus_scalar", "_mod", "_mod_scalar", "_mp_adamw_update", "_mul", "_mul_scalar",
-    "_multi_adamw_update", "_multi_lamb_update", "_multi_mp_adamw_update", "_multi_mp_lamb_update", "_nadam_step",
-    "_not_equal", "_not_equal_scalar", "_np_cumsum", "_onehot_encode", "_ones", "_plus", "_plus_scalar", "_power",
-    "_power_scalar", "_random_exponential", "_random_exponential_like", "_random_gamma", "_random_gamma_like",
-    "_random_generalized_negative_binomial", "_random_generalized_negative_binomial_like", "_random_negative_binomial",
-    "_random_negative_binomial_like", "_random_normal", "_random_normal_like", "_random_pdf_dirichlet",
-    "_random_pdf_exponential", "_random_pdf_gamma", "_random_pdf_generalized_negative_binomial",
-    "_random_pdf_negative_binomial", "_random_pdf_normal", "_random_pdf_poisson", "_random_pdf_uniform",
-    "_random_poisson", "_random_poisson_like", "_random_randint", "_random_uniform", "_random_uniform_like",
-    "_ravel_multi_index", "_rdiv_scalar", "_rminus_scalar", "_rmod_scalar", "_rnn_param_concat", "_rpower_scalar",
-    "_sample_exponential", "_sample_gamma", "_sample_generalized_negative_binomial", "_sample_multinomial",
-    "_sample_negative_binomial", "_sample_normal", "_sample_poisson", "_sample_uniform", "_sample_unique_zipfian",
-    "_scatter_elemwise_div", "_scatter_minus_scalar", "_scatter_plus_scalar", "_scatter_set_nd", "_set_value",
-    "_shuffle", "_slice_assign", "_slice_assign_scalar", "_sparse_ElementWiseSum", "_sparse_Embedding",
-    "_sparse_FullyConnected", "_sparse_LinearRegressionOutput", "_sparse_LogisticRegressionOutput",
-    "_sparse_MAERegressionOutput", "_sparse_abs", "_sparse_adagrad_update", "_sparse_adam_update", "_sparse_add_n",
-    "_sparse_arccos", "_sparse_arccosh", "_sparse_arcsin", "_sparse_arcsinh", "_sparse_arctan", "_sparse_arctanh",
-    "_sparse_broadcast_add", "_sparse_broadcast_div", "_sparse_broadcast_minus", "_sparse_broadcast_mul",
-    "_sparse_broadcast_plus", "_sparse_broadcast_sub", "_sparse_cast_storage", "_sparse_cbrt", "_sparse_ceil",
-    "_sparse_clip", "_sparse_concat", "_sparse_cos", "_sparse_cosh", "_sparse_degrees", "_sparse_dot",
+    "_image_random_brightness", "_image_random_color_jitter", "_image_random_contrast", "_image_random_flip_left_right",
+    "_image_random_flip_top_bottom", "_image_random_hue", "_image_random_lighting", "_image_random_saturation",
+    "_image_resize", "_image_to_tensor", "_lesser", "_lesser_equal", "_lesser_equal_scalar", "_lesser_scalar",
+    "_linalg_det", "_linalg_extractdiag", "_linalg_extracttrian", "_linalg_gelqf", "_linalg_gemm", "_linalg_gemm2",
+    "_linalg_inverse", "_linalg_makediag", "_linalg_maketrian", "_linalg_potrf", "_linalg_potri", "_linalg_slogdet",
+    "_linalg_sumlogdiag", "_linalg_syevd", "_linalg_syrk", "_linalg_trmm", "_linalg_trsm", "_linspace", "_logical_and",
+    "_logical_and_scalar", "_logical_or", "_logical_or_scalar", "_logical_xor", "_logical_xor_scalar", "_maximum",
+    "_maximum_scalar", "_minimum", "_minimum_scalar", "_minus", "_minus_scalar", "_mod", "_mod_scalar",
+    "_mp_adamw_update", "_mul", "_mul_scalar", "_multi_adamw_update", "_multi_lamb_update", "_multi_mp_adamw_update",
+    "_multi_mp_lamb_update", "_nadam_step", "_not_equal", "_not_equal_scalar", "_np_cumsum", "_onehot_encode", "_ones",
+    "_plus", "_plus_scalar", "_power", "_power_scalar", "_random_exponential", "_random_exponential_like",
+    "_random_gamma", "_random_gamma_like", "_random_generalized_negative_binomial",
+    "_random_generalized_negative_binomial_like", "_random_negative_binomial", "_random_negative_binomial_like",
+    "_random_normal", "_random_normal_like", "_random_pdf_dirichlet", "_random_pdf_exponential", "_random_pdf_gamma",
+    "_random_pdf_generalized_negative_binomial", "_random_pdf_negative_binomial", "_random_pdf_normal",
+    "_random_pdf_poisson", "_random_pdf_uniform", "_random_poisson", "_random_poisson_like", "_random_randint",
+    "_random_uniform", "_random_uniform_like", "_ravel_multi_index", "_rdiv_scalar", "_rminus_scalar", "_rmod_scalar",
+    "_rnn_param_concat", "_rpower_scalar", "_sample_exponential", "_sample_gamma",
+    "_sample_generalized_negative_binomial", "_sample_multinomial", "_sample_negative_binomial", "_sample_normal",
+    "_sample_poisson", "_sample_uniform", "_sample_unique_zipfian", "_scatter_elemwise_div", "_scatter_minus_scalar",
+    "_scatter_plus_scalar", "_scatter_set_nd", "_set_value", "_shuffle", "_slice_assign", "_slice_assign_scalar",
+    "_sparse_ElementWiseSum", "_sparse_Embedding", "_sparse_FullyConnected", "_sparse_LinearRegressionOutput",
+    "_sparse_LogisticRegressionOutput", "_sparse_MAERegressionOutput", "_sparse_abs", "_sparse_adagrad_update",
+    "_sparse_adam_update", "_sparse_add_n", "_sparse_arccos", "_sparse_arccosh", "_sparse_arcsin", "_sparse_arcsinh",
+    "_sparse_arctan", "_sparse_arctanh", "_sparse_broadcast_add", "_sparse_broadcast_div", "_sparse_broadcast_minus",
+    "_sparse_broadcast_mul", "_sparse_broadcast_plus", "_sparse_broadcast_sub", "_sparse_cast_storage", "_sparse_cbrt",
+    "_sparse_ceil", "_sparse_clip", "_sparse_concat", "_sparse_cos", "_sparse_cosh", "_sparse_degrees", "_sparse_dot",
     "_sparse_elemwise_add", "_sparse_elemwise_div", "_sparse_elemwise_mul", "_sparse_elemwise_sub", "_sparse_exp",
     "_sparse_expm1", "_sparse_fix", "_sparse_floor", "_sparse_ftrl_update", "_sparse_gamma", "_sparse_gammaln",
     "_sparse_log", "_sparse_log10", "_sparse_log1p", "_sparse_log2", "_sparse_make_loss", "_sparse_mean",
@@ -822,11 +822,21 @@ def _image_normalize(
 def _image_random_brightness(
     data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+def _image_random_color_jitter(
+    data: NDArray, brightness: Number, contrast: Number, saturation: Number, hue: Number, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def _image_random_contrast(
     data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def _image_random_flip_left_right(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def _image_random_flip_top_bottom(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
+def _image_random_hue(
+    data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def _image_random_lighting(
+    data: NDArray, alpha_std: Number | None = 0.0500000007, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
 def _image_random_saturation(
     data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...

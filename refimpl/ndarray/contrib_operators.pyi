@@ -1,4 +1,4 @@
-"""The operators ``_contrib_...`` as functions on arrays, for ``mx.nd.contrib``."""
+"""mx.nd.contrib_operators: the operators ``_contrib_...`` as functions on arrays."""
 
 # Written by `python spec/stubs.py` from the registry of operators; do not edit.
 

@@ -11,7 +11,8 @@ _Out = NDArray | Sequence[NDArray]
 
 __all__ = [
     "adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize", "random_brightness",
-    "random_contrast", "random_flip_left_right", "random_flip_top_bottom", "random_saturation", "resize", "to_tensor",
+    "random_color_jitter", "random_contrast", "random_flip_left_right", "random_flip_top_bottom", "random_hue",
+    "random_lighting", "random_saturation", "resize", "to_tensor",
 ]
 
 def adjust_lighting(data: NDArray, alpha: Numbers, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
@@ -27,11 +28,21 @@ def normalize(
 def random_brightness(
     data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
+def random_color_jitter(
+    data: NDArray, brightness: Number, contrast: Number, saturation: Number, hue: Number, *, out: _Out | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def random_contrast(
     data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...
 def random_flip_left_right(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
 def random_flip_top_bottom(data: NDArray, *, out: _Out | None = None, name: str | None = None) -> NDArray: ...
+def random_hue(
+    data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
+def random_lighting(
+    data: NDArray, alpha_std: Number | None = 0.0500000007, *, out: _Out | None = None, name: str | None = None,
+) -> NDArray: ...
 def random_saturation(
     data: NDArray, min_factor: Number, max_factor: Number, *, out: _Out | None = None, name: str | None = None,
 ) -> NDArray: ...

@@ -74,8 +74,10 @@ class _Kernel(NamedTuple):
         order: list[Any] = [arg.memory if type(arg) is Place else next(after) for arg in call.args]
         in_order = order == [*range(arrays + len(constants))]
         run = call.loop._tuned if call.by_twin else call.loop.cpu
-        places = [arg for arg in call.args if type(arg) is Place]
-        views = {arg.memory: arg.shape for arg in places if arg.shape not in (None, shapes[arg.memory])}
+        views = {
+            arg.memory: arg.shape for arg in call.args
+            if type(arg) is Place and type(arg.memory) is int and arg.shape not in (None, shapes[arg.memory])
+        }
         return _Kernel(run, call.by_twin, constants, None if in_order else itemgetter(*order), tuple(views.items()))
 
 

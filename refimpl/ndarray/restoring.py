@@ -81,6 +81,11 @@ class Held:
             _overwrite(array, before)
 
 
+def attributes_of(*things: Any) -> list[dict]:
+    """The dicts of attributes of those that have one; a class keeps its own, which nobody may replace."""
+    return [vars(thing) for thing in things if hasattr(thing, "__dict__") and not isinstance(thing, type)]
+
+
 def _copy(array: Any) -> Any:
     """The values of an array in memory of its own, off the tape; one that failed stays failed."""
     if not isinstance(array, NDArray) or array.is_sparse:

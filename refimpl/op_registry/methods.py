@@ -1,4 +1,4 @@
-"""The operators that arrays and symbols have as methods: one table, set on both classes when they are imported.
+"""The operators that arrays and symbols have as methods (``Op.method``), set on both classes when they are imported.
 
 A method is the operator's own function (``function.py``), which is a descriptor: ``NDArray.sum`` is a real attribute
 of the class, and explains itself when it is asked.
@@ -11,19 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base import refusal
-from ..kernels.foundation import Op, get
-
-NAMES = (
-    "abs", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "argmax", "argmax_channel", "argmin",
-    "argsort", "broadcast_axes", "broadcast_like", "broadcast_to", "cbrt", "ceil", "clip", "cos", "cosh", "degrees",
-    "depth_to_space", "diag", "exp", "expand_dims", "expm1", "fix", "flatten", "flip", "floor", "log", "log10",
-    "log1p", "log2", "log_softmax", "max", "mean", "min", "nanprod", "nansum", "norm", "one_hot", "ones_like", "pad",
-    "pick", "prod", "radians", "rcbrt", "reciprocal", "relu", "repeat", "reshape", "reshape_like", "rint", "round",
-    "rsqrt", "shape_array", "sigmoid", "sign", "sin", "sinh", "size_array", "slice", "slice_axis", "slice_like",
-    "softmax", "softmin", "sort", "space_to_depth", "split", "sqrt", "square", "squeeze", "sum", "swapaxes", "take",
-    "tan", "tanh", "tile", "topk", "transpose", "trunc", "zeros_like",
-)
-"""Operators that MXNet 1.9.1 has as methods of NDArray and of Symbol, by the name of the method."""
+from ..kernels.foundation import Op, distinct
 
 IN_PLACE = {"flatten": ("inplace",), "expand_dims": ("axis", "inplace"), "squeeze": ("axis", "inplace")}
 """The methods that take ``inplace`` too, and what each takes by position, in this order."""
@@ -52,8 +40,8 @@ def signature_in_place(found: inspect.Signature) -> inspect.Signature:
 
 
 def missing_in(owner: type) -> dict[str, Op]:
-    """Method -> operator, for the methods of the table that a class does not define itself."""
-    return {name: get(name) for name in NAMES if name not in vars(owner)}
+    """Method -> operator, for the methods that a class does not define itself."""
+    return {op.method: op for op in distinct() if op.method and op.method not in vars(owner)}
 
 
 def install(owner: type, make: Callable[[Op, str], Any]) -> None:

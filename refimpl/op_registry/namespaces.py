@@ -1,6 +1,7 @@
 """Modules of operators, such as ``mx.nd.op`` and ``mx.sym.linalg``: their functions are made from the registry.
 
-Each is a file that calls :func:`fill`; what a type checker sees in it stands in the generated stub beside it.
+``submodules.py`` lists these modules. What a type checker sees in one stands in its generated stub, such as
+``refimpl/ndarray/op.pyi``.
 """
 
 from __future__ import annotations
@@ -11,17 +12,8 @@ from typing import Any
 from ..kernels.foundation import REGISTRY, Op
 from . import known
 
-SPARSE = (
-    "ElementWiseSum", "Embedding", "FullyConnected", "LinearRegressionOutput", "LogisticRegressionOutput",
-    "MAERegressionOutput", "abs", "adagrad_update", "adam_update", "add_n", "arccos", "arccosh", "arcsin", "arcsinh",
-    "arctan", "arctanh", "broadcast_add", "broadcast_div", "broadcast_minus", "broadcast_mul", "broadcast_plus",
-    "broadcast_sub", "cast_storage", "cbrt", "ceil", "clip", "concat", "cos", "cosh", "degrees", "dot", "elemwise_add",
-    "elemwise_div", "elemwise_mul", "elemwise_sub", "exp", "expm1", "fix", "floor", "ftrl_update", "gamma", "gammaln",
-    "log", "log10", "log1p", "log2", "make_loss", "mean", "negative", "norm", "radians", "relu", "retain", "rint",
-    "round", "rsqrt", "sgd_mom_update", "sgd_update", "sigmoid", "sign", "sin", "sinh", "slice", "sqrt", "square",
-    "stop_gradient", "sum", "tan", "tanh", "trunc", "where", "zeros_like",
-)
-"""What ``mx.nd.sparse`` and ``mx.sym.sparse`` hold in MXNet 1.9.1; each is the operator ``_sparse_NAME``, or NAME."""
+_SPARSE = "_sparse_"
+"""How names begin that operators have in ``mx.nd.sparse`` and ``mx.sym.sparse``."""
 
 
 def members(prefix: str = "", *, internal: bool = False) -> dict[str, Op]:
@@ -50,8 +42,8 @@ def fill(
 
 
 def fill_sparse(module: dict[str, Any], make: Callable[[Op, str], Callable]) -> list[str]:
-    """Put the operators of ``SPARSE`` into a module's globals; returns their names."""
-    for name in SPARSE:
-        op = REGISTRY.get(f"_sparse_{name}") or REGISTRY.get(name)
-        module[name] = known.missing(name) if op is None else make(op, name)
-    return list(SPARSE)
+    """Put the operators whose names begin with ``_sparse_`` into a module's globals; returns their names there."""
+    found = {name: op for name, op in members(_SPARSE).items() if not name.startswith("_")}
+    for name in sorted(found):
+        module[name] = make(found[name], name)
+    return sorted(found)

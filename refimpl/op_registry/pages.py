@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
+from itertools import takewhile
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -177,7 +178,7 @@ def page_examples(op: Op) -> int:
 
 @cache
 def _tables(page_name: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Rows of a page's tables by operator, and the comment that heads each row's table."""
+    """Rows of a page's tables by operator, and the comments that head each row's table."""
     source = inspect.getsource(_module(page_name))
     rows: dict[str, str] = {}
     heads: dict[str, str] = {}
@@ -194,8 +195,7 @@ def _tables(page_name: str) -> tuple[dict[str, str], dict[str, str]]:
                 text = " ".join((ast.get_source_segment(source, row) or "").split())
                 rows[name] = f"{name!r}: {text}" if isinstance(value, ast.Dict) else text
                 top = (ast.get_source_segment(source, value) or "").splitlines()  # type: ignore[arg-type]  # has rows
-                comment = top[1].strip() if len(top) > 1 else ""
-                heads[name] = comment if comment.startswith("#") else ""
+                heads[name] = "\n".join(takewhile(lambda line: line.startswith("#"), map(str.strip, top[1:])))
     return rows, heads
 
 

@@ -1,7 +1,8 @@
 """Which operators work on sparse storage, as a table that ``refimpl/ndarray/sparse/`` fills.
 
 A :class:`Rule` is one line of storage inference: this operator on these storages gives that storage, under this
-condition, by that function.
+condition, by that function. What follows from a page is read there (``Op.keeps_zero``, ``Op.row_updates``); a rule
+with a function of its own stands in ``sparse/rules_*.py``, since it works on sparse arrays, which pages do not know.
 """
 
 from __future__ import annotations

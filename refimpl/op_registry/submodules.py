@@ -1,16 +1,151 @@
-"""Names that a module of MXNet has and the module of that name here does not: MXNet defines or imports them there.
+"""Modules of MXNet that have no file here, and names that a module of MXNet has and the module of that name here lacks.
 
-Scripts import from those modules, as in ``from mxnet.image.image import Augmenter``. Imports in the modules themselves
-would go round in circles, so :func:`fill` puts the names there when everything is imported.
+``ABSENT`` lists the modules that are left out: importing one says what stands instead. ``ALIASES`` lists second names
+of modules. ``OPERATORS`` lists modules that hold operators and nothing else, such as ``mx.nd.op``: their functions are
+made from the registry, and a type checker reads the generated stub of the same name. ``FINDER`` answers imports of all
+three.
+
+``NAMES`` lists names that MXNet's modules define or import. Scripts import them from there, as in
+``from mxnet.image.image import Augmenter``. Imports in the modules themselves would go round in circles, so that
+:func:`fill` puts the names there when everything is imported.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
 
-from ..base import decides
+from ..base import decides, refusal
+from . import namespaces
+
+PACKAGE = __name__.partition(".")[0]
+
+# --- modules that are not here ---------------------------------------------------------------------
+
+_NUMPY = "mx.nd and mx.sym have the operators; see spec/ndarray.md"
+_GLUON = "build the network with mx.sym and train it with mx.mod.Module, or record with mx.autograd; see spec/module.md"
+_INT8 = (
+    "mx.nd.contrib and mx.sym.contrib have the operators on quantized numbers, but nothing rewrites a network;"
+    " load the checkpoint from before quantization; see spec/checkpoint.md"
+)
+_KERNELS = "write an operator in Python with mx.operator.CustomOp; see spec/custom-operators.md"
+_ONNX = "exchange networks as symbol and parameter files; see spec/checkpoint.md"
+_TORCH = "write the operator or loss in Python with mx.operator.CustomOp; see spec/custom-operators.md"
+
+ABSENT: dict[str, str] = {
+    "gluon": _GLUON, "np": _NUMPY, "numpy": _NUMPY, "npx": _NUMPY, "numpy_extension": _NUMPY, "rtc": _KERNELS,
+    "th": _TORCH, "torch": _TORCH, "onnx": _ONNX, "contrib.onnx": _ONNX, "contrib.quant": _INT8,
+    "contrib.quantization": _INT8,
+    "contrib.io": "mx.io has the iterators; see spec/data.md",
+    "contrib.tensorboard": "a batch_end_callback reads param.eval_metric; see spec/metrics.md",
+    "contrib.text": "collections.Counter counts tokens, and arg_params hold vectors; see spec/checkpoint.md",
+    "notebook": "watch training with mx.callback and mx.mon.Monitor, or see a step by `refimpl explain`;"
+    " see spec/explain.md",
+}
+"""The modules of MXNet 1.9.1 that are not here on purpose, and what stands instead."""
+
+
+def absent(module: str, kind: type[Exception] = ImportError) -> Exception:
+    """The error of asking for a module of :data:`ABSENT`, in one line."""
+    return refusal("runtime/absent-module", f"mx.{module} is not here: {ABSENT[module]}", kind)
+
+
+def absent_attributes(package: str) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package: says of the modules that are not here what stands instead."""
+    parent = package.partition(".")[2]
+
+    def attribute(name: str) -> Any:
+        module = f"{parent}.{name}" if parent else name
+        if module in ABSENT:
+            raise absent(module, AttributeError)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return attribute
+
+
+# --- modules without a file ------------------------------------------------------------------------
+
+ALIASES = {"contrib.nd": "contrib.ndarray", "contrib.sym": "contrib.symbol"}
+"""Second name of a module -> the module."""
+
+
+class Operators(NamedTuple):
+    """What a module of operators holds."""
+
+    words: str
+    """The words of the module's docstring."""
+    fill: Callable[[dict[str, Any], Callable], list[str]]
+    """Puts the functions into the module's globals and returns their names."""
+
+
+_PUBLIC = Operators("every operator whose name does not begin with an underscore, as a function", namespaces.fill)
+_INTERNAL = Operators(
+    "operators whose names begin with an underscore, as functions", partial(namespaces.fill, internal=True),
+)
+_LINALG = Operators("the operators ``_linalg_...`` as functions", partial(namespaces.fill, prefix="_linalg_"))
+_IMAGE = Operators("the operators ``_image_...`` as functions", partial(namespaces.fill, prefix="_image_"))
+_CONTRIB = Operators("the operators ``_contrib_...`` as functions", partial(namespaces.fill, prefix="_contrib_"))
+# a graph holds dense arrays only, so that mx.sym.sparse has the dense operators of these names
+_SPARSE = Operators("the operators that MXNet has in mx.nd.sparse, as functions", namespaces.fill_sparse)
+
+OPERATORS: dict[str, Operators] = {
+    "ndarray.contrib_operators": _CONTRIB, "ndarray.image": _IMAGE, "ndarray.linalg": _LINALG, "ndarray.op": _PUBLIC,
+    "ndarray.sparse.op": _SPARSE,
+    "symbol._internal": _INTERNAL, "symbol.contrib_operators": _CONTRIB, "symbol.image": _IMAGE,
+    "symbol.linalg": _LINALG, "symbol.op": _PUBLIC, "symbol.sparse": _SPARSE,
+}
+"""Module -> its operators: functions on arrays below ``ndarray``, on symbols below ``symbol``."""
+
+
+class ModuleFinder(MetaPathFinder, Loader):
+    """Finds the modules of the three tables, and loads them."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        """The spec of a module of the tables; None for any other."""
+        package, _, name = fullname.partition(".")
+        if package != PACKAGE or not (name in ABSENT or name in ALIASES or name in OPERATORS):
+            return None
+        spec = ModuleSpec(fullname, self)
+        if name in OPERATORS:  # inspect shows the stub
+            spec.origin = str(Path(__file__).parents[1].joinpath(*name.split(".")).with_suffix(".pyi"))
+            spec.has_location = True
+        return spec
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Load a module of the tables.
+
+        Raises:
+            ImportError: the module is not here; the message says what stands instead.
+        """
+        name = module.__name__.partition(".")[2]
+        if name in ABSENT:
+            raise absent(name)
+        if name in ALIASES:
+            # the import system hands out what stands here afterwards
+            sys.modules[module.__name__] = import_module(f"{PACKAGE}.{ALIASES[name]}")
+            return
+        package, _, rest = name.partition(".")
+        short, kind = ("nd", "arrays") if package == "ndarray" else ("sym", "symbols")
+        operators, make = OPERATORS[name], import_module(f"{PACKAGE}.{package}.operators").make_function
+        names = operators.fill(vars(module), make)
+        vars(module).update(__doc__=f"mx.{short}.{rest}: {operators.words} on {kind}.", __all__=names)
+
+
+FINDER = ModuleFinder()
+sys.meta_path.insert(0, FINDER)  # before that of an editable install, which may know another checkout
+
+
+# --- names of other modules ------------------------------------------------------------------------
 
 NAMES: dict[tuple[str, str], str] = {
+    ("base", "ndarray.sparse"): "NotSupportedForSparseNDArray",
     ("executor_manager", "base"): "mx_real_t",
     ("executor_manager", "context"): "cpu",
     ("executor_manager", "io"): "DataDesc",
@@ -84,10 +219,10 @@ NAMES: dict[tuple[str, str], str] = {
 
 @decides("conventions/submodules")
 def fill(package: str) -> None:
-    """Give the modules of ``package`` their names."""
+    """Give the modules of ``package`` their names, without those of operators that have no page here."""
     for (target, source), names in NAMES.items():
-        holder = import_module(f"{package}.{source}")
-        vars(import_module(f"{package}.{target}")).update({name: getattr(holder, name) for name in names.split()})
+        holder = vars(import_module(f"{package}.{source}"))
+        vars(import_module(f"{package}.{target}")).update({n: holder[n] for n in names.split() if n in holder})
 
 
-__all__ = ["NAMES", "fill"]
+__all__ = ["ABSENT", "ALIASES", "FINDER", "NAMES", "OPERATORS", "absent_attributes", "fill"]

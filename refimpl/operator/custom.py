@@ -188,7 +188,7 @@ def register(reg_name: str) -> Callable[[type], type]:
                 TypeError,
             )
         if reg_name in _REGISTERED:
-            LOG.warning("New registration is overriding existing custom operator %s", reg_name)
+            LOG.warning("custom operator %s had another class until now, whose place this one takes", reg_name)
         add(reg_name, prop_cls)
         return prop_cls
 

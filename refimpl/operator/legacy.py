@@ -28,7 +28,7 @@ class PythonOp:
     _op_type: str | None = None
 
     def __init__(self, need_top_grad: bool = True) -> None:
-        warnings.warn(f"{type(self).__name__} has been deprecated. Please use CustomOp", stacklevel=2)
+        warnings.warn(f"{type(self).__name__} is an older kind of operator; CustomOp took its place", stacklevel=2)
         self.need_top_grad_ = need_top_grad
 
     def __call__(self, *args: Symbol, **kwargs: Any) -> Symbol:

@@ -279,6 +279,9 @@ class CustomOperator(Op):
 
 CUSTOM = register(CustomOperator(
     name="Custom",
+    tier=1,
+    label="{op_type}",
+    without_loops="runs the user's Python",
     doc="An operator written in Python: ``op_type`` names a class registered with ``mx.operator.register``,"
     " which gets all further parameters as strings.",
     params=CustomParams,

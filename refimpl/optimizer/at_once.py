@@ -2,9 +2,9 @@
 
 Of the twelve microseconds that a small parameter takes one by one, its numbers need less than one. The others find out
 what is the same in every step: which loop of which page the rule calls, and with which hyperparameters. So a *plan* of
-an update holds a table with the addresses of weights, gradients and states, and ``kernels/tuned/many.py`` walks through
-it. The rule is said once: a plan learns the loop and its numbers from the rule itself, which it lets take a step on
-arrays without elements (``rule_call.py``), one for all parameters of equal multipliers.
+an update holds a table with the addresses of weights, gradients and states, and ``kernels/foundation/many.py`` walks
+through it. The rule is said once: a plan learns the loop and its numbers from the rule itself, which it lets take a
+step on arrays without elements (``rule_call.py``), one for all parameters of equal multipliers.
 
 :func:`on_devices` and :func:`on_store` return False where the usual path has to be taken, before anything has changed.
 That is whenever one of these does not hold: an Updater with one of ``RULES`` (no subclass, nothing replaced), a
@@ -26,9 +26,8 @@ import numpy as np
 from .. import engine, lr_scheduler
 from ..base import asked_for, decides
 from ..engine import profiling_hook
-from ..kernels.foundation import quirk
+from ..kernels.foundation import many, quirk
 from ..kernels.foundation.loop import _CHOICE
-from ..kernels.tuned import many
 from ..ndarray import NDArray, tape
 from ..ndarray.restoring import Held
 from . import adadelta, adagrad, adam, adamax, ftml, ftrl, rmsprop, sgd, signum

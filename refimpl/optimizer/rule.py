@@ -117,9 +117,14 @@ class Optimizer:
         """Make the optimizer registered as ``name`` (in any case) with these arguments.
 
         Raises:
-            ValueError: no optimizer has this name.
+            ValueError: no optimizer has this name, or it is no text.
             TypeError: it does not take one of the arguments.
         """
+        if not isinstance(name, str):
+            raise refusal(
+                "Optimizer/known-name", f"an optimizer is made by its name, not of {name!r}; there are"
+                f" {', '.join(sorted(Optimizer.opt_registry))}", ValueError,
+            )
         found = Optimizer.opt_registry.get(name.lower())
         if found is None:
             raise refusal(

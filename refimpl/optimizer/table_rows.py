@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..kernels.tuned import many
+from ..kernels.foundation import many
 from ..ndarray import NDArray
 from .rule import Index
 from .rule_call import SINGLE, Unfit

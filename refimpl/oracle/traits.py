@@ -29,7 +29,7 @@ COMMON = frozenset({
     "FullyConnected", "SoftmaxOutput", "LinearRegressionOutput", "MAERegressionOutput", "LogisticRegressionOutput",
     "MakeLoss", "BlockGrad", "Flatten", "elemwise_add", "elemwise_sub", "square", "sum", "Concat", "_mul_scalar",
 })
-"""Operators that most networks have: above level 2 they are no traits."""
+"""Operators that most networks have: above level 2 they are no traits. A choice of the search, whatever pages say."""
 TYPES = ("float16", "float32", "float64", "uint8", "int8", "int32", "int64")
 STYLES = ("special", "wide")
 """Styles of values that are traits."""

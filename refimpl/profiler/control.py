@@ -12,8 +12,8 @@ from ..base import decides, refusal, require
 from ..engine import profiling_hook
 from ..files.atomic import write_atomically
 from ..kernels.foundation.params import parse
+from .aggregate import as_json, as_table
 from .recorder import RECORDER
-from .tables import as_json, as_table
 
 KVStoreHandle = ctypes.c_void_p
 ProfileHandle = ctypes.c_void_p
@@ -181,7 +181,7 @@ def dumps(reset: bool = False, format: str = "table", sort_by: str = "total", as
 
 
 def _deprecated(old: str, new: str) -> None:
-    warnings.warn(f"profiler.{old}() is deprecated. Please use profiler.{new}() instead", stacklevel=3)
+    warnings.warn(f"profiler.{old}() is deprecated; call profiler.{new}()", stacklevel=3)
 
 
 def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") -> None:

@@ -13,6 +13,7 @@ from ..base import decides
 from ..base import numeric_types as _numeric_types
 from ..base import refusal as _refusal
 from ..files.reading import read_file as _read_file
+from ..kernels.foundation import get as _get
 from ..op_registry import known as _known
 from . import json_format as _json_format
 from .op import *  # noqa: F403  # every operator; what follows takes their names where it has the same
@@ -183,16 +184,21 @@ def split_v2(ary: Symbol, indices_or_sections: _Any, axis: int = 0, squeeze_axis
     return _internal._split_v2(ary, **cut)
 
 
+def _alias(operator: str) -> str:
+    """The name by which MXNet's Python calls an operator of two sides, after which it names the node."""
+    return _get(operator).aliases[0]
+
+
 @decides("Symbol/numbers")
 def _two_ways(operator: str, reverse: str) -> _Any:
-    """A function that accepts symbols and numbers on either side (``mx.sym.maximum``)."""
+    """A function that accepts symbols and numbers on either side; ``reverse`` is the operator of number and symbol."""
 
     def function(left: _Any, right: _Any) -> _Any:
-        array_op, called, scalar_op, scalar_called = _TWO_WAYS[operator]
+        array_op, scalar_op = f"_{operator}", f"_{operator}_scalar"
         if isinstance(left, Symbol):
-            return left._binary(right, array_op, called, scalar_op, scalar_called)
+            return left._binary(right, array_op, _alias(array_op), scalar_op, _alias(scalar_op))
         if isinstance(right, Symbol):
-            return right._binary(left, "", "", *_REVERSED.get(reverse, (scalar_op, scalar_called)))
+            return right._binary(left, "", "", reverse, _alias(reverse))
         if not isinstance(left, _numeric_types) or not isinstance(right, _numeric_types):
             raise _refusal("Symbol/operand", f"types {type(left)} and {type(right)} not supported", TypeError)
         return _ON_NUMBERS[operator](left, right)
@@ -201,19 +207,12 @@ def _two_ways(operator: str, reverse: str) -> _Any:
 
 
 _ON_NUMBERS: dict[str, _Callable[[_Any, _Any], _Any]] = {
-    "maximum": _builtins.max, "minimum": _builtins.min, "pow": lambda left, right: left**right, "hypot": _hypot,
+    "maximum": _builtins.max, "minimum": _builtins.min, "power": lambda left, right: left**right, "hypot": _hypot,
 }
-_TWO_WAYS = {
-    "maximum": ("_maximum", "_Maximum", "_maximum_scalar", "_MaximumScalar"),
-    "minimum": ("_minimum", "_Minimum", "_minimum_scalar", "_MinimumScalar"),
-    "pow": ("_power", "_Power", "_power_scalar", "_PowerScalar"),
-    "hypot": ("_hypot", "_Hypot", "_hypot_scalar", "_HypotScalar"),
-}
-_REVERSED = {"pow": ("_rpower_scalar", "_RPowerScalar")}
-maximum = _two_ways("maximum", "maximum")
-minimum = _two_ways("minimum", "minimum")
-hypot = _two_ways("hypot", "hypot")
-_pow = _two_ways("pow", "pow")
+maximum = _two_ways("maximum", "_maximum_scalar")
+minimum = _two_ways("minimum", "_minimum_scalar")
+hypot = _two_ways("hypot", "_hypot_scalar")
+_pow = _two_ways("power", "_rpower_scalar")
 
 
 def pow(base: _Any, exp: _Any) -> _Any:  # noqa: A001  # MXNet's name

@@ -44,17 +44,18 @@ __all__ = [
     "_full", "_grad_add", "_grad_add_weight", "_greater", "_greater_equal", "_greater_equal_scalar", "_greater_scalar",
     "_histogram", "_hypot", "_hypot_scalar", "_identity_with_attr_like_rhs", "_image_adjust_lighting", "_image_crop",
     "_image_flip_left_right", "_image_flip_top_bottom", "_image_normalize", "_image_random_brightness",
-    "_image_random_contrast", "_image_random_flip_left_right", "_image_random_flip_top_bottom",
-    "_image_random_saturation", "_image_resize", "_image_to_tensor", "_lesser", "_lesser_equal", "_lesser_equal_scalar",
-    "_lesser_scalar", "_linalg_det", "_linalg_extractdiag", "_linalg_extracttrian", "_linalg_gelqf", "_linalg_gemm",
-    "_linalg_gemm2", "_linalg_inverse", "_linalg_makediag", "_linalg_maketrian", "_linalg_potrf", "_linalg_potri",
-    "_linalg_slogdet", "_linalg_sumlogdiag", "_linalg_syevd", "_linalg_syrk", "_linalg_trmm", "_linalg_trsm",
-    "_linspace", "_logical_and", "_logical_and_scalar", "_logical_or", "_logical_or_scalar", "_logical_xor",
-    "_logical_xor_scalar", "_maximum", "_maximum_scalar", "_minimum", "_minimum_scalar", "_minus", "_minus_scalar",
-    "_mod", "_mod_scalar", "_mp_adamw_update", "_mul", "_mul_scalar", "_multi_adamw_update", "_multi_lamb_update",
-    "_multi_mp_adamw_update", "_multi_mp_lamb_update", "_nadam_step", "_not_equal", "_not_equal_scalar", "_np_cumsum",
-    "_onehot_encode", "_ones", "_plus", "_plus_scalar", "_power", "_power_scalar", "_random_exponential",
-    "_random_exponential_like", "_random_gamma", "_random_gamma_like", "_random_generalized_negative_binomial",
+    "_image_random_color_jitter", "_image_random_contrast", "_image_random_flip_left_right",
+    "_image_random_flip_top_bottom", "_image_random_hue", "_image_random_lighting", "_image_random_saturation",
+    "_image_resize", "_image_to_tensor", "_lesser", "_lesser_equal", "_lesser_equal_scalar", "_lesser_scalar",
+    "_linalg_det", "_linalg_extractdiag", "_linalg_extracttrian", "_linalg_gelqf", "_linalg_gemm", "_linalg_gemm2",
+    "_linalg_inverse", "_linalg_makediag", "_linalg_maketrian", "_linalg_potrf", "_linalg_potri", "_linalg_slogdet",
+    "_linalg_sumlogdiag", "_linalg_syevd", "_linalg_syrk", "_linalg_trmm", "_linalg_trsm", "_linspace", "_logical_and",
+    "_logical_and_scalar", "_logical_or", "_logical_or_scalar", "_logical_xor", "_logical_xor_scalar", "_maximum",
+    "_maximum_scalar", "_minimum", "_minimum_scalar", "_minus", "_minus_scalar", "_mod", "_mod_scalar",
+    "_mp_adamw_update", "_mul", "_mul_scalar", "_multi_adamw_update", "_multi_lamb_update", "_multi_mp_adamw_update",
+    "_multi_mp_lamb_update", "_nadam_step", "_not_equal", "_not_equal_scalar", "_np_cumsum", "_onehot_encode", "_ones",
+    "_plus", "_plus_scalar", "_power", "_power_scalar", "_random_exponential", "_random_exponential_like",
+    "_random_gamma", "_random_gamma_like", "_random_generalized_negative_binomial",
     "_random_generalized_negative_binomial_like", "_random_negative_binomial", "_random_negative_binomial_like",
     "_random_normal", "_random_normal_like", "_random_pdf_dirichlet", "_random_pdf_exponential", "_random_pdf_gamma",
     "_random_pdf_generalized_negative_binomial", "_random_pdf_negative_binomial", "_random_pdf_normal",
@@ -1227,6 +1228,16 @@ def _image_random_brightness(
     attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 @overload
+def _image_random_color_jitter(
+    data: Symbol | None = None, *, brightness: Number, contrast: Number, saturation: Number, hue: Number,
+    name: str | None = None, attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def _image_random_color_jitter(
+    data: Symbol | None, brightness: Number, contrast: Number, saturation: Number, hue: Number, *,
+    name: str | None = None, attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
 def _image_random_contrast(
     data: Symbol | None = None, *, min_factor: Number, max_factor: Number, name: str | None = None,
     attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
@@ -1243,6 +1254,20 @@ def _image_random_flip_left_right(
 def _image_random_flip_top_bottom(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
     **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def _image_random_hue(
+    data: Symbol | None = None, *, min_factor: Number, max_factor: Number, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def _image_random_hue(
+    data: Symbol | None, min_factor: Number, max_factor: Number, *, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+def _image_random_lighting(
+    data: Symbol | None = None, alpha_std: Number | None = 0.0500000007, *, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 @overload
 def _image_random_saturation(

@@ -1,4 +1,4 @@
-"""The operators ``_contrib_...`` as functions on symbols, for ``mx.sym.contrib``."""
+"""mx.sym.contrib_operators: the operators ``_contrib_...`` as functions on symbols."""
 
 # Written by `python spec/stubs.py` from the registry of operators; do not edit.
 

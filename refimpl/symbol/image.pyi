@@ -11,7 +11,8 @@ from .symbol import Symbol
 
 __all__ = [
     "adjust_lighting", "crop", "flip_left_right", "flip_top_bottom", "normalize", "random_brightness",
-    "random_contrast", "random_flip_left_right", "random_flip_top_bottom", "random_saturation", "resize", "to_tensor",
+    "random_color_jitter", "random_contrast", "random_flip_left_right", "random_flip_top_bottom", "random_hue",
+    "random_lighting", "random_saturation", "resize", "to_tensor",
 ]
 
 @overload
@@ -57,6 +58,16 @@ def random_brightness(
     attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 @overload
+def random_color_jitter(
+    data: Symbol | None = None, *, brightness: Number, contrast: Number, saturation: Number, hue: Number,
+    name: str | None = None, attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def random_color_jitter(
+    data: Symbol | None, brightness: Number, contrast: Number, saturation: Number, hue: Number, *,
+    name: str | None = None, attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
 def random_contrast(
     data: Symbol | None = None, *, min_factor: Number, max_factor: Number, name: str | None = None,
     attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
@@ -73,6 +84,20 @@ def random_flip_left_right(
 def random_flip_top_bottom(
     data: Symbol | None = None, *, name: str | None = None, attr: Attributes | None = None,
     **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def random_hue(
+    data: Symbol | None = None, *, min_factor: Number, max_factor: Number, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+@overload
+def random_hue(
+    data: Symbol | None, min_factor: Number, max_factor: Number, *, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
+) -> Symbol: ...
+def random_lighting(
+    data: Symbol | None = None, alpha_std: Number | None = 0.0500000007, *, name: str | None = None,
+    attr: Attributes | None = None, **graph: Unpack[GraphKeywords]
 ) -> Symbol: ...
 @overload
 def random_saturation(

@@ -1,4 +1,4 @@
-"""mx.sym.sparse: the operators of mx.nd.sparse as functions on symbols."""
+"""mx.sym.sparse: the operators that MXNet has in mx.nd.sparse, as functions on symbols."""
 
 # Written by `python spec/stubs.py` from the registry of operators; do not edit.
 

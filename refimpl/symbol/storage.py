@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import decides, refusal
-from ..kernels.foundation import Shape
+from ..kernels.foundation import ALWAYS, Op, Shape
 from ..ndarray import NDArray
 from ..ndarray.dispatch import find, output_storage
 from ..ndarray.sparse import BaseSparseNDArray
-from ..ndarray.sparse.rules_elementwise import KEEP_ZERO, KEEP_ZERO_WHEN
 from ..op_registry.storage_rules import FALLBACK_STORAGE, Rule
 from . import devices
 from .compose import STORAGE_FLAGS
@@ -25,23 +24,6 @@ from .ir import Entry, Node
 
 Rows = np.ndarray | None
 """Numbers of rows, ascending; None for any row that differs from zero."""
-
-LINEAR = (
-    "_copy", "_copyto", devices.COPY, "negative", "_mul_scalar", "_div_scalar", "_plus_scalar", "_minus_scalar",
-    "elemwise_add", "elemwise_sub", "add_n", "_grad_add", "cast_storage", "Cast", "exp",
-    "_scatter_plus_scalar", "_scatter_minus_scalar", "_contrib_gradientmultiplier", "_contrib_round_ste",
-    "_contrib_sign_ste",
-)
-"""Operators that hand the rows of their head gradient on to every input."""
-
-FLAT = (
-    "BlockGrad", "ceil", "fix", "floor", "logical_not", "rint", "round", "trunc", "zeros_like",
-    *(name for name in KEEP_ZERO_WHEN if name not in LINEAR),
-)
-"""Operators whose gradient is zero everywhere: it stores nothing, in the storage of the input."""
-
-ALIKE = ("abs", "cos", "cosh", "relu", "sign", "square")
-"""Operators whose gradient is sparse where the head gradient and the input have one sparse storage."""
 
 STORAGES = {str(flag): name for name, flag in STORAGE_FLAGS.items()}
 
@@ -187,11 +169,11 @@ class GradientStorage:
         if _reads_some_rows(node, position, self._values):
             return "row_sparse"
         head, own = self._stypes[id(node), 0], self._values[key_of(node.inputs[position])]
-        if name in LINEAR:
+        if node.op.gradient_rows == "head":
             return "default" if name == "Cast" else head
-        if name in FLAT or name == "_square_sum":
+        if node.op.gradient_rows == "none" or name == "_square_sum":
             return own
-        return own if name in ALIKE and head == own else "default"
+        return own if node.op.gradient_rows == "input" and head == own else "default"
 
     def _part_readers(self, node: Node, position: int) -> dict[int, Node] | None:
         """The operators that say which rows of that differ from zero."""
@@ -199,12 +181,14 @@ class GradientStorage:
         name, p = node.op.name, node.params
         if _reads_some_rows(node, position, self._values):
             return {id(node): node}
-        if name in FLAT:
+        alike = node.op.gradient_rows == "input"
+        if node.op.gradient_rows == "none":
             return {}
         by_rows = name == "_square_sum" and p.axis == (1,) and p.keepdims
         # where the head is zero, so is the gradient of an elementwise operator
-        found = self._readers[id(node), 0] if by_rows or name in (*LINEAR, *ALIKE, *KEEP_ZERO) else None
-        if found is None or name not in ALIKE or self._values[key_of(node.inputs[0])] != "row_sparse":
+        by_elements = node.op.gradient_rows or _zero_stays(node.op)
+        found = self._readers[id(node), 0] if by_rows or by_elements else None
+        if found is None or not alike or self._values[key_of(node.inputs[0])] != "row_sparse":
             return found
         return found | {id(node): node}
 
@@ -251,12 +235,22 @@ def _reads_some_rows(node: Node, position: int, stypes: Mapping[Key, str]) -> bo
     return name == "_sparse_retain" and position == 0
 
 
+def _zero_stays(op: Op) -> bool:
+    """Whether an operator of one array gives zero for zero, whatever its parameters are."""
+    return op.keeps_zero is ALWAYS and len(op.all_inputs) == 1
+
+
+def _same_places(op: Op) -> bool:
+    """Whether an operator stores values where its input does."""
+    return op.name == devices.COPY or _zero_stays(op)
+
+
 def _list_of_rows(node: Node) -> Entry:
     """The value that says which rows an operator reads; of a csr matrix, what has the same stored places."""
     assert node.op is not None
     entry = node.inputs[_LISTS.get(node.op.name, 0)]
-    by_places = node.op.name == "dot" or node.op.name in ALIKE
-    while by_places and entry.node.op is not None and entry.node.op.name in (devices.COPY, *KEEP_ZERO):
+    by_places = node.op.name == "dot" or node.op.gradient_rows == "input"
+    while by_places and entry.node.op is not None and _same_places(entry.node.op):
         entry = entry.node.inputs[0]
     return entry
 
@@ -264,7 +258,7 @@ def _list_of_rows(node: Node) -> Entry:
 def _rows_read(node: Node, value: Callable[[Entry], NDArray]) -> np.ndarray:
     assert node.op is not None
     listed = value(_list_of_rows(node))
-    if node.op.name in ALIKE:
+    if node.op.gradient_rows == "input":
         if isinstance(listed, BaseSparseNDArray):
             return listed._indices[-1].asnumpy()
         return np.flatnonzero((listed.asnumpy() != 0).reshape(listed.shape[0], -1).any(1))

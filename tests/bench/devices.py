@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
-from refimpl.kernels import convolution, fully_connected, reduce
+from refimpl.kernels import convolution, reduce
 from refimpl.kernels.foundation import Buffer, as_buffer, plain_kernels
 from refimpl.kernels.foundation.devices import SIMULATED, synchronize
 from refimpl.kernels.foundation.loop import Loop, twins_by_blocks
 from refimpl.kernels.foundation.walks import reduction_of
 from refimpl.kernels.shared.convolution_geometry import geometry_of, volume
+from refimpl.kernels.shared.products import PRODUCT, product_of
 
 DEVICE = "gpu(0)"
 FEWEST_SECONDS = 0.05  # that a round takes
@@ -49,8 +50,8 @@ def _work(loop: Loop, args: list[Any], out: int, flops: int) -> Work:
 
 def product(n: int, k: int, m: int) -> Work:
     """A row of ``n`` examples times a matrix stored as FullyConnected stores its weight."""
-    g = fully_connected.product_of(n, k, m, transpose_b=True)
-    return _work(fully_connected.PRODUCT, [_made(n, k), _made(m, k), _made(n, m), g], 2, 2 * n * k * m)
+    g = product_of(n, k, m, transpose_b=True)
+    return _work(PRODUCT, [_made(n, k), _made(m, k), _made(n, m), g], 2, 2 * n * k * m)
 
 
 def _convolved(loop: Loop, order: str, images: int, channels: int, filters: int, side: int, kernel: int) -> Work:

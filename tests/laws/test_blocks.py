@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from refimpl.kernels import convolution, fully_connected, reduce
-from refimpl.kernels.blocks import products
+from refimpl.kernels import convolution, reduce
+from refimpl.kernels.blocks.products import SIDE
 from refimpl.kernels.foundation import LOOPS, Buffer, as_buffer, plain_kernels
 from refimpl.kernels.foundation.loop import Loop, python_loops, twins_by_blocks
 from refimpl.kernels.foundation.walks import reduction_of
 from refimpl.kernels.shared.convolution_geometry import geometry_of
+from refimpl.kernels.shared.products import PRODUCT, product_of
 
 from .views import viewed
 
@@ -26,7 +27,6 @@ pytestmark = [
 ]
 
 TYPES = [np.float32, np.float64]
-SIDE = products.SIDE
 
 
 def drawn(*shape: int, kind: type) -> np.ndarray:
@@ -68,8 +68,8 @@ def same_bits(loop: Loop, arrays: list[np.ndarray], shape: tuple[int, ...], out_
 @pytest.mark.clause("FullyConnected/sum-order", "_grad_add_weight/sum-order")
 def test_product(kind: type, transpose_a: bool, transpose_b: bool, onto: int) -> None:
     n, k, m = SIDE + 1, 2 * SIDE + 1, 2 * SIDE + 1
-    g = fully_connected.product_of(n, k, m, transpose_a, transpose_b)._replace(onto=onto)
-    same_bits(fully_connected.PRODUCT, [ending_in_nan(drawn(n, k, kind=kind)), drawn(k, m, kind=kind)], (n, m), 2, g)
+    g = product_of(n, k, m, transpose_a, transpose_b)._replace(onto=onto)
+    same_bits(PRODUCT, [ending_in_nan(drawn(n, k, kind=kind)), drawn(k, m, kind=kind)], (n, m), 2, g)
 
 
 GEOMETRIES = {
@@ -107,19 +107,19 @@ def test_reduction(kind: type, shape: tuple[int, ...]) -> None:
 
 def test_every_twin_is_tried() -> None:
     """A new twin needs a test here."""
-    mine = [fully_connected.PRODUCT, convolution.CONVOLVE, convolution.GATHER_WEIGHT, reduce.SUM]
+    mine = [PRODUCT, convolution.CONVOLVE, convolution.GATHER_WEIGHT, reduce.SUM]
     assert {loop._by_blocks for loop in LOOPS if loop._by_blocks} == {loop._by_blocks for loop in mine}
 
 
 @pytest.mark.parametrize("given", ["int32", "empty", "plain"])
 def test_page_runs_where_a_twin_does_not(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = []
-    loop = fully_connected.PRODUCT
+    loop = PRODUCT
     monkeypatch.setattr(Loop, "blocks", property(lambda self: ran.append(self)))
     kind, k = (np.int32, 1) if given == "int32" else (np.float32, 0 if given == "empty" else 1)
     a, b = as_buffer(np.ones((2, k), kind), "gpu(0)"), as_buffer(np.ones((k, 2), kind), "gpu(0)")
     out = Buffer(as_buffer(np.zeros(4, kind), "gpu(0)").flat, (2, 2), "gpu(0)")
     with plain_kernels() if given == "plain" else twins_by_blocks():
-        loop(a, b, out, fully_connected.product_of(2, k, 2))
+        loop(a, b, out, product_of(2, k, 2))
     assert out.to_numpy().tolist() == [[k, k]] * 2
     assert not ran

@@ -260,7 +260,8 @@ def test_the_table_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def _forwards() -> dict[str, tuple[bool, Callable]]:
     """Pages over two inputs, and whether what they do can be repeated."""
     with mock.patch.object(loop, "LOOPS", []):  # those of this test belong to no page
-        add, with_twin = Loop(_add), Loop(_add, tuned=lambda a, b, out, n: None)
+        add, with_twin = Loop(_add), Loop(_add)
+    with_twin.use_twin(lambda a, b, out, n: None, (np.float32,))
     kept = as_buffer(np.float32([1, 2, 3, 4]))
 
     def borrows(p: Any, a: Any, b: Any, out: Any) -> None:

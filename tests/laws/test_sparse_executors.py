@@ -180,6 +180,19 @@ def test_scatter_leaves_holes_in_executors(name, stype) -> None:
     assert executor.forward(x=other)[0].asnumpy()[1:].tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
+# by hand; MXNet 1.9.1 refuses: "The for operator doesn't support the sparse format"
+@pytest.mark.clause("Sparse/bind")
+@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
+def test_the_body_of_a_loop_sees_dense_arrays(stype) -> None:
+    state = mx.sym.var("state", stype=stype)
+    last = mx.sym.contrib.foreach(
+        lambda row, state: (row, mx.sym._internal._scatter_plus_scalar(state, scalar=2.0)), mx.sym.var("rows"), state,
+    )[1]
+    array = mx.nd.array([[0, 1], [0, 0]]).tostype(stype)
+    made = last.bind(mx.cpu(), {"state": array, "rows": mx.nd.ones((2, 1))}, grad_req="null").forward()[0]
+    assert (made.stype, made.asnumpy().tolist()) == ("default", [[4, 5], [4, 4]])
+
+
 @pytest.mark.clause("Sparse/bind")
 @pytest.mark.parametrize("engine", ["naive", "threaded", "shuffled"])
 def test_a_step_reads_what_its_argument_held_when_forward_was_called(engine) -> None:

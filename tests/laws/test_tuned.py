@@ -1,9 +1,8 @@
 """Tuned twins against the plain loops that they stand in for, loop by loop.
 
 ``laws.tuned_agrees`` compares whole operators on small shapes; here are the shapes at which tiles, panels
-and blocks begin and end, and what else a twin promises: exact where sums are exact, within the rounding of
-each product elsewhere, the same special values, the same bits in every thread, and no number read or written
-outside its arrays.
+and blocks begin and end, and what else a twin promises: exact where sums are exact, within the rounding of each product
+elsewhere, the same special values, the same bits in every thread, and no number read or written outside its arrays.
 """
 
 from __future__ import annotations
@@ -16,10 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refimpl.kernels import activation, batch_norm, convolution, fully_connected, get, pooling, softmax
+from refimpl.kernels import activation, batch_norm, convolution, get, pooling, softmax
 from refimpl.kernels.foundation import LOOPS, Buffer, buffer, plain_kernels
 from refimpl.kernels.foundation.loop import _CHOICE
 from refimpl.kernels.shared import pooling_windows, rnn_products
+from refimpl.kernels.shared.products import PRODUCT, Product
 from refimpl.kernels.tuned import kernel
 
 from . import protected
@@ -64,7 +64,7 @@ def called(loop, inputs, shape, numbers, dtype=np.float32):
         kernel._WORKSPACE.blocks.clear()  # what was made for larger arrays has more slack
     for block in kernel._WORKSPACE.blocks.values():
         block.view(np.uint8).fill(0xFF)  # NaN, and -1 among whole numbers
-    loop(*viewed(loop, [*(a.buffer for a in given_arrays), out.buffer]), *numbers)
+    loop(*viewed(loop, [a.buffer for a in (*given_arrays, out)]), *numbers)
     assert out.intact()
     for array, values in zip(given_arrays, inputs, strict=True):
         assert array.intact()
@@ -112,8 +112,8 @@ def strides(n, m, k, turned):
        st.booleans(), SEEDS)
 def test_product(n, m, k, turn_a, turn_b, seed):
     """Every way of storing the operands, across the ends of tiles and panels."""
-    numbers = (fully_connected.Product(n, m, k, *strides(n, m, k, (turn_a, turn_b))),)
-    agrees(fully_connected.PRODUCT, normal, seed, [(n * k,), (k * m,)], (n, m), numbers, k)
+    numbers = (Product(n, m, k, *strides(n, m, k, (turn_a, turn_b))),)
+    agrees(PRODUCT, normal, seed, [(n * k,), (k * m,)], (n, m), numbers, k)
 
 
 def kept_product(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
@@ -136,7 +136,7 @@ def test_product_of_a_part():
     """Operands may be parts of larger matrices: only the strides say where rows begin."""
     rng = np.random.default_rng(1)
     a, b = dyadic(rng, (5, 50)), dyadic(rng, (7, 60))
-    got = called(fully_connected.PRODUCT, [a, b], (5, 33), (fully_connected.Product(5, 33, 7, 50, 2, 60, 1),))
+    got = called(PRODUCT, [a, b], (5, 33), (Product(5, 33, 7, 50, 2, 60, 1),))
     np.testing.assert_array_equal(got, a[:, 0:14:2] @ b[:, :33])
 
 
@@ -145,7 +145,7 @@ def test_special_values_stay_in_their_row_and_column(special):
     rng = np.random.default_rng(2)
     a, b = np.abs(dyadic(rng, (9, 20))) + 1, np.abs(dyadic(rng, (20, 21))) + 1
     a[4, 7], b[3, 20] = special, special
-    got = called(fully_connected.PRODUCT, [a, b], (9, 21), (fully_connected.Product(9, 21, 20, 20, 1, 21, 1),))
+    got = called(PRODUCT, [a, b], (9, 21), (Product(9, 21, 20, 20, 1, 21, 1),))
     expected = np.zeros((9, 21), bool)
     expected[4, :] = expected[:, 20] = True
     np.testing.assert_array_equal(~np.isfinite(got), expected)
@@ -359,8 +359,8 @@ def test_threads_do_not_disturb_each_other():
         for loop, ins, out, numbers in three_loops(*layer(*shapes)):
             work.append((loop, [normal(rng, s).astype(np.float32) for s in ins], out, numbers))
     work.append((
-        fully_connected.PRODUCT, [normal(rng, (70, 500)), normal(rng, (500, 90))], (70, 90),
-        (fully_connected.Product(70, 90, 500, 500, 1, 90, 1),),
+        PRODUCT, [normal(rng, (70, 500)), normal(rng, (500, 90))], (70, 90),
+        (Product(70, 90, 500, 500, 1, 90, 1),),
     ))
     alone = [called(*call) for call in work]
     found: dict[int, list[np.ndarray]] = {0: [], 1: []}
@@ -385,14 +385,14 @@ def test_every_twin_is_tested():
     """Here, in another ``test_tuned_`` file or in ``test_rnn_page``."""
     tested = {
         "pooling.sum_rows_term_1_root_1", "pooling.sum_back_slope_1", "pooling.max_rows", "pooling.max_back",
-        "fully_connected.product", "convolution.convolve", "convolution.send_back", "convolution.gather_weight",
+        "products.product", "convolution.convolve", "convolution.send_back", "convolution.gather_weight",
         "convolution.gather_bias", "batch_norm.batch_statistics", "batch_norm.head_sums", "pooling.max_pairs_back",
         "softmax.softmax", "softmax.softmax_slope", "softmax.log_softmax", "softmax.log_softmax_slope",
-        "activation.map_one_tanh", "activation.map_one_sigmoid", "rnn_products.keep", "rnn_products.by_kept",
-        "rnn_cells.lstm_step", "sort.sort_rows", "transpose.tiles", "dot.products", "argmax.seek_largest",
+        "curves.map_one_tanh", "curves.map_one_sigmoid", "rnn_products.keep", "rnn_products.by_kept",
+        "rnn_cells.lstm_step", "sorting.sort_rows", "transpose.tiles", "dot.products", "argmax.seek_largest",
         "argmax.seek_smallest", "layer_norm.row_statistics", "layer_norm.normalise_rows", "layer_norm.through_rows",
         "layer_norm.collect_weights", "l2_normalization.lengths", "l2_normalization.shorten_back",
-        "activation.map_one_softrelu", "leaky_relu.map_one_gelu", "leaky_relu.chain_one_gelu_slope",
+        "curves.map_one_softrelu", "leaky_relu.map_one_gelu", "leaky_relu.chain_one_gelu_slope",
         "unary.map_one_exp", "unary.map_one_expm1", "unary.map_one_log", "unary.map_one_erf", "unary.map_one_tanh",
         "unary.map_one_sigmoid", "unary.chain_one_exp", "unary.chain_one_erf_slope", "lrn.scales", "lrn.respond",
         "lrn.respond_back", "random_streams.take", "random.normal_numbers_normal_single",

@@ -7,6 +7,7 @@ import pytest
 
 from refimpl.kernels import sort
 from refimpl.kernels.foundation import Buffer, plain_kernels
+from refimpl.kernels.shared.sorting import SORT_ROWS
 
 from .test_tuned import Memory, pytestmark  # noqa: F401  # the mark too
 
@@ -32,7 +33,7 @@ def test_order(side, rows, inner, ascending, fraction):
         assert all(each.intact() for each in memory)
         return indices.to_numpy().reshape(rows, side)
 
-    tuned, count = order(sort.SORT_ROWS), min(side, 20)
+    tuned, count = order(SORT_ROWS), min(side, 20)
     with plain_kernels():
-        np.testing.assert_array_equal(tuned, order(sort.SORT_ROWS))
+        np.testing.assert_array_equal(tuned, order(SORT_ROWS))
     np.testing.assert_array_equal(tuned[:, :count], order(sort.SELECT, count)[:, :count])

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 import refimpl as mx
 from refimpl.engine import profiling_hook
-from refimpl.kernels.foundation import plain_kernels
+from refimpl.kernels.foundation import many, plain_kernels
 from refimpl.kernels.foundation.loop import python_loops
-from refimpl.kernels.tuned import many
 from refimpl.optimizer import at_once
 
 from .bound import failed_array

@@ -21,9 +21,8 @@ from refimpl.executor import rows as walking
 from refimpl.executor import table
 from refimpl.executor.rows import Piece, Rows
 from refimpl.executor.step_runner import run_steps
-from refimpl.kernels.foundation import hand_over, native_calls
+from refimpl.kernels.foundation import hand_over, many, native_calls
 from refimpl.kernels.foundation.hand_over import HandOver
-from refimpl.kernels.tuned import many
 from refimpl.module import thread_pool
 from refimpl.module.thread_pool import ThreadPool
 

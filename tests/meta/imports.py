@@ -30,9 +30,10 @@ def modules(package: Path) -> dict[str, Path]:
     return found
 
 
-def _is_folder(package: Path, name: str) -> bool:
-    """Whether a name is that of a folder beneath a link, which :func:`modules` leaves out."""
-    return package.parent.joinpath(*name.split(".")).is_dir()
+def _is_module(package: Path, name: str) -> bool:
+    """Whether a name is that of a module which :func:`modules` leaves out: a folder beneath a link, or only a stub."""
+    place = package.parent.joinpath(*name.split("."))
+    return place.is_dir() or place.with_suffix(".pyi").is_file()
 
 
 def _for_types(tree: ast.AST) -> set[int]:
@@ -75,7 +76,7 @@ def imports(package: Path) -> list[Import]:
                 assert above or not node.level, f"{file} imports from outside of {package.name}/"
                 base = ".".join([*above, *([node.module] if node.module else [])])
                 whole = [f"{base}.{alias.name}" for alias in node.names]
-                targets = [each if each in known or _is_folder(package, each) else base for each in whole]
+                targets = [each if each in known or _is_module(package, each) else base for each in whole]
             else:
                 continue
             found += [Import(name, target, node.lineno, inside.get(id(node), "")) for target in targets]

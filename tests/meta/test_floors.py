@@ -21,9 +21,6 @@ MXNETS = frozenset(
 )
 """The modules of MXNet 1.9.1 that are here too."""
 
-ABSENT = frozenset("gluon notebook np npx numpy numpy_extension onnx rtc th torch".split())
-"""Those that are not, where a file says what stands instead."""
-
 OTHERS = {
     "cli": "the command line",
     "data": "the digits that come with the package",
@@ -76,7 +73,7 @@ def test_the_package_holds_mxnets_names_and_few_others() -> None:
         path.stem for path in PACKAGE.iterdir()
         if path.suffix == ".py" or (path / "__init__.py").is_file() or path.name == "kernels"
     } - {"__init__", "__main__"}
-    assert present == MXNETS | ABSENT | set(OTHERS)
+    assert present == MXNETS | set(OTHERS)
     assert len(OTHERS) <= 10
 
 
@@ -141,3 +138,23 @@ def test_operators_know_nothing_of_the_machine() -> None:
         if each.target.split(".")[0] not in {"kernels", "numba", "numpy", "llvmlite", *sys.stdlib_module_names}
     ]
     assert not outside
+
+
+FLOORS = {"foundation": 0, "shared": 1, "blocks": 3, "tuned": 3}
+"""The folders of ``kernels/``; its files, the pages, stand on floor 2."""
+
+
+def _floor(module: str) -> int:
+    """The floor of a module of ``kernels/``; the package itself holds what foundation gives it."""
+    _, *rest = module.split(".")
+    return FLOORS.get(rest[0], 2) if rest else 0
+
+
+def test_operators_stand_on_floors() -> None:
+    """Pages know nothing of their twins, and what pages share knows nothing of pages."""
+    upward = [
+        f"{each.source}:{each.line} imports {each.target}" for each in imports(ROOT / "kernels")
+        if each.source != "kernels" and each.target.split(".")[0] == "kernels"
+        and _floor(each.target) > _floor(each.source)
+    ]
+    assert not upward, "\n".join(upward)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from refimpl.kernels import get, reduce
@@ -96,6 +97,7 @@ def test_a_wrong_loop_for_cuda_is_noticed(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_wrong_tuned_twin_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reduce.SPREAD_SHARE, "_tuned", _off_by_a_little)
+    monkeypatch.setattr(reduce.SPREAD_SHARE, "_tuned_for", (np.float32,))
     assert noticed(get("mean"))
 
 

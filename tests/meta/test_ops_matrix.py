@@ -34,7 +34,7 @@ def test_a_page_that_owes_something_is_named() -> None:
     ]
     idle = replace(get("exp"), forward=lambda p, data, out: None)
     assert list(matrix.owed(idle)) == [
-        "exp: no loops; give a reason in WITHOUT_LOOPS of spec/ops.py if it needs none"
+        "exp: no loops; say in without_loops why, if it needs none"
     ]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from spec import release
+from spec import release, wheel
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -22,21 +22,37 @@ else:
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
+def _checkout(root: Path, kernels: str) -> Path:
+    """A checkout with five packages, and ``kernels`` as the text or the target of refimpl/kernels."""
+    for folder in ("refimpl", "refimpl/cli", "refimpl/cli/entry", "refimpl/data/raw", "kernels", "kernels/shared"):
+        (root / folder).mkdir(parents=True)
+        if folder != "refimpl/data/raw":
+            (root / folder / "__init__.py").touch()
+    if kernels == "link":
+        (root / "refimpl/kernels").symlink_to("../kernels")
+    else:
+        (root / "refimpl/kernels").write_text("../kernels")
+    return root
+
+
+@pytest.mark.parametrize("kernels", ["link", "text"])
+def test_packages_are_found_with_the_link_and_without(tmp_path: Path, kernels: str) -> None:
+    folders = {"refimpl": "refimpl", "refimpl.kernels": "kernels", "refimpl_entry": "refimpl/cli/entry"}
+    found = wheel.packages(folders, _checkout(tmp_path, kernels))
+    assert found == ["refimpl", "refimpl.cli", "refimpl.kernels", "refimpl.kernels.shared", "refimpl_entry"]
+
+
 def test_every_package_is_installed() -> None:
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    section = text.partition("\npackages = [")[2].partition("]")[0]
-    listed = set(re.findall(r'"(refimpl[\w.]*)"', section))
-    renamed = dict(re.findall(r'^"(refimpl_\w+)" = "(.*)"$', text, re.MULTILINE))  # under names of their own
-    listed = {renamed.get(name, name).replace("/", ".") for name in listed}
-    present = {
-        ".".join(("refimpl", *file.parent.relative_to(ROOT / "refimpl").parts))
-        for file in (ROOT / "refimpl").rglob("__init__.py")
-    }
-    present |= {
-        ".".join(("refimpl.kernels", *file.parent.relative_to(ROOT / "kernels").parts))
-        for file in (ROOT / "kernels").rglob("__init__.py")
-    }
-    assert listed == present
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    assert set(settings["packages"]) == set(settings["package-dir"])
+    assert settings["cmdclass"] == {"build_py": "spec.wheel.BuildPy"}
+    folders = settings["package-dir"]
+    installed = []
+    for package in wheel.packages(folders):
+        top = max((name for name in folders if f"{package}.".startswith(f"{name}.")), key=len)
+        installed.append(ROOT.joinpath(folders[top], *package.removeprefix(top).split(".")))
+    present = {file.parent.resolve() for name in ("refimpl", "kernels") for file in (ROOT / name).rglob("__init__.py")}
+    assert sorted(installed) == sorted(present)
 
 
 def test_the_pytest_plugin_imports_neither_refimpl_nor_numba(tmp_path: Path) -> None:

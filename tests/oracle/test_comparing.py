@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from refimpl.kernels import fully_connected
+from refimpl.kernels.shared.products import PRODUCT
 from refimpl.oracle import Crashed, Refused, Unsupported, compare, judge, trace_of
 from refimpl.oracle.backends import ours
 from refimpl.oracle.bounds import rigorous
@@ -53,7 +53,7 @@ def test_a_fault_in_a_faster_twin_is_seen(monkeypatch) -> None:
         out.flat[:] = 7
 
     assert judge(ours.tuned(), program).status == "passed"
-    monkeypatch.setattr(fully_connected.PRODUCT, "_tuned", wrong)
+    monkeypatch.setattr(PRODUCT, "_tuned", wrong)
     verdict = judge(ours.tuned(), program)
     assert verdict.status == "failed"
     assert "is 7, expected" in verdict.reason

@@ -10,6 +10,10 @@ were seen to import.
 """
 
 NAMES: dict[str, str] = {
+    "base": """
+        MXNetError NDArrayHandle NotImplementedForSymbol NotSupportedForSparseNDArray data_dir data_dir_default
+        integer_types mx_real_t numeric_types py_str string_types
+    """,
     "callback": """
         LogValidationMetricsCallback ProgressBar Speedometer do_checkpoint log_train_metric module_checkpoint
         save_checkpoint

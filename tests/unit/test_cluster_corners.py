@@ -13,7 +13,7 @@ import refimpl as mx
 from refimpl import ndarray as nd
 from refimpl.kvstore import server as rules
 from refimpl.kvstore.placement import parts_of, server_of
-from tests.machines.failing import nth
+from tests.stateful.failing import nth
 
 from .clusters import a, adding, held, pair, refused
 

@@ -128,6 +128,14 @@ RESULTS: list[tuple[str, Callable[[], Any], tuple[int, ...], Any]] = [
     ("shape_array", lambda: mx.nd.shape_array(Z((0, 2))), (2,), [0, 2]),
     ("histogram", lambda: mx.nd.histogram(Z((0,)), bins=3, range=(0, 1))[0], (3,), [0, 0, 0]),
     ("SequenceMask", lambda: mx.nd.SequenceMask(Z((0, 2, 3))), (0, 2, 3), []),  # dies
+    ("depth_to_space", lambda: mx.nd.depth_to_space(Z((0, 4, 2, 2)), 2), (0, 1, 4, 4), []),  # fails
+    ("space_to_depth", lambda: mx.nd.space_to_depth(Z((1, 0, 2, 2)), 2), (1, 0, 1, 1), [[]]),  # fails
+    ("diag one place outside", lambda: mx.nd.diag(ONE((2, 3)), k=3), (0,), []),
+    ("diag further outside", lambda: mx.nd.diag(ONE((2, 3)), k=-3), (0,), []),  # fails
+    ("samples", lambda: mx.nd.random.uniform(ONE((2,)), ONE((2,)), shape=(0,)), (2, 0), [[], []]),  # fails
+    ("makediag", lambda: mx.nd.linalg.makediag(Z((2, 0))), (2, 0, 0), [[], []]),
+    ("makediag beside", lambda: mx.nd.linalg.makediag(Z((2, 0)), offset=1), (2, 1, 1), [[[0.0]], [[0.0]]]),
+    ("maketrian", lambda: mx.nd.linalg.maketrian(Z((0,)), offset=-1), (1, 1), [[0.0]]),
     ("shuffle", lambda: mx.nd.random.shuffle(Z((0, 2))), (0, 2), []),  # dies
 ]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import refimpl as mx
-from tests.machines.failing import nth
+from tests.stateful.failing import nth
 
 pytestmark = pytest.mark.usefixtures("nothing_has_failed")
 

@@ -72,6 +72,19 @@ def test_bound_arrays_are_not_replaced(change) -> None:
 
 
 @pytest.mark.clause("Executor/fixed-arrays")
+@pytest.mark.parametrize("given", [None, [None]], ids=["no gradients", "a list of gradients"])
+def test_arrays_of_an_executor_of_2_0_are_not_replaced(given) -> None:
+    executor = (mx.sym.Variable("a") * 2)._bind(mx.cpu(), {"a": mx.nd.ones(2)}, args_grad=given)
+    for arrays in (executor.arg_arrays, executor.grad_arrays):
+        with pytest.raises(TypeError, match="bound and cannot be replaced"):
+            arrays[0] = mx.nd.ones(2)
+    with pytest.raises(TypeError, match="bound and cannot be replaced"):
+        executor.aux_arrays.append(mx.nd.ones(2))
+    executor.arg_arrays[0][:] = 3
+    assert executor.forward()[0].asnumpy().tolist() == [6, 6]
+
+
+@pytest.mark.clause("Executor/fixed-arrays")
 def test_bound_gradients_are_not_replaced() -> None:
     """1.9.1 after ``grad_arrays[0] = full(2, 7)``: backward writes 2 into the old array, and the new one keeps 7."""
     gradient = mx.nd.zeros(2)

@@ -36,6 +36,7 @@ PAGES = {
     "cluster": lambda: explain.cluster_page(explain.cluster()),
     "broken": lambda: explain.cluster_page(explain.cluster(**PLANTED["out of order"].arguments())),
     "unrolled": unrolled,
+    "many": lambda: explain.cluster_page(explain.cluster(workers=4, servers=2)),
 }
 
 
@@ -62,6 +63,16 @@ def test_it_fits_every_screen(shown: tuple[browser.Browser, Path], name: str, wi
     assert (sum(map(int, ground.strip("rgb()").split(","))) / 3 < 128) == dark
     assert page.errors == []
     assert all(address.startswith(("file:", "data:image/png")) for address in page.requests)
+
+
+@pytest.mark.clause("Explain/diagram")
+@pytest.mark.parametrize("name", ["cluster", "many"])
+def test_every_server_is_in_sight(shown: tuple[browser.Browser, Path], name: str) -> None:
+    page, folder = shown
+    page.resize(1440, 900)
+    page.open((folder / f"{name}.html").as_uri())
+    hidden = "[...document.querySelectorAll('.tall')].map(one => one.scrollWidth - one.clientWidth)"
+    assert page.run(hidden) == [0, 0]
 
 
 @pytest.mark.clause("Explain/diagram")

@@ -11,7 +11,7 @@ import pytest
 from refimpl import io
 from refimpl import ndarray as nd
 from refimpl.base import MXNetError
-from tests.machines.failing import nth
+from tests.stateful.failing import nth
 
 DATA, LABEL = 10 * np.arange(5), np.arange(5)
 

@@ -1,6 +1,6 @@
 """Compiled kernels on disk: what is read, what is refused, and what is kept.
 
-`tests/machines/test_cache_damage.py` damages whole folders in many more ways.
+`tests/stateful/test_cache_damage.py` damages whole folders in many more ways.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from refimpl.cli.labs import LABS, running
 from refimpl.cli.labs.judging import judge
 from refimpl.cli.labs.lab import Broken
 from refimpl.cli.labs.notebook import notebook, report
-from refimpl.cli.labs.watching import Watched
+from refimpl.cli.labs.recorder import Watched
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.rules import rules
 

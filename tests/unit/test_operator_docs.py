@@ -52,7 +52,8 @@ def test_choices_and_defaults() -> None:
 
 def test_a_row_of_a_family_shows_its_row_and_not_the_rules_of_others() -> None:
     text = mx.nd.exp.__doc__
-    assert '("exp", exp, exp_slope, OUT, ("_sparse_exp",), "any")' in text
+    assert '("exp", exp, exp_slope, OUT, ("_sparse_exp",), "any", 1, True, None, "head")' in text
+    assert "aliases, values that cases may draw,\n    # and fields of Op: tier, whether it is a method" in text
     assert "[unary/elementwise]" in text
     assert "[unary/at-zero] abs" not in text
     assert "About other operators of kernels/unary.py: [unary/at-zero]" in text
@@ -220,7 +221,7 @@ def test_ops_shows_what_a_page_says_without_words(capsys: pytest.CaptureFixture[
     shown = capsys.readouterr().out
     for piece in (
         "page: kernels/dot.py", "devices: cpu, cuda", "gradient: loops, composition",
-        "csr, default -> default (no transpose)", "names: dot, _sparse_dot", "fully_connected.product",
+        "csr, default -> default (no transpose)", "names: dot, _sparse_dot", "products.product",
         "clauses: dot/axes", "types: float32, float64",
     ):
         assert piece in shown

@@ -346,6 +346,7 @@ def _step(weight, grad, *, momentum=0.0, state=None):
 
 REFUSALS = [
     ("Optimizer/known-name", ValueError, lambda: opt.create("nope")),
+    ("Optimizer/known-name", ValueError, lambda: opt.create(opt.SGD)),
     ("Optimizer/index-names", AssertionError, lambda: opt.SGD(param_idx2name=3)),
     ("Optimizer/scheduler-decides", UserWarning,
      lambda: opt.SGD(lr_scheduler=mx.lr_scheduler.FactorScheduler(2)).set_learning_rate(1)),

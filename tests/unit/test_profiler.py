@@ -13,8 +13,8 @@ import pytest
 import refimpl as mx
 from refimpl import profiler
 from refimpl.engine import profiling_hook
+from refimpl.profiler.aggregate import as_json, as_table
 from refimpl.profiler.recorder import RECORDER, Sums
-from refimpl.profiler.tables import as_json, as_table
 
 
 @pytest.fixture(autouse=True)

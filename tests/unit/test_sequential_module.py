@@ -373,3 +373,13 @@ def test_duplicates_are_named():
         match=r'Duplicated parameter names: name "fc_weight" in layer 1 \(Module\) is already used in layer 0',
     ):
         duplicates()
+
+
+# MXNet 1.9.1: AssertionError
+@clause("Module/optimizer-kind")
+def test_the_class_of_an_optimizer_is_refused():
+    chain = ready()
+    with pytest.raises(AssertionError, match="the class SGD; call it") as caught:
+        chain.init_optimizer(optimizer=mx.optimizer.SGD)
+    assert caught.value.clause == "Module/optimizer-kind"
+    assert not chain.optimizer_initialized

@@ -104,7 +104,7 @@ OBSERVED = {
 def test_as_mxnet(call) -> None:
     stype, *wanted = OBSERVED[call]
     scope = {**globals(), **{name: getattr(nd, name) for name in ("_internal", "ones_like", "take")}}
-    scope.update({name: getattr(sparse, name) for name in sparse.OPERATORS})
+    scope.update({name: getattr(sparse, name) for name in sparse.op.__all__})
     result = eval(call, scope)
     assert result.stype == stype
     assert (parts(result) if stype != "default" else (result.asnumpy().tolist(),)) == tuple(wanted)
@@ -176,9 +176,9 @@ def test_constructors(call) -> None:
 
 def test_every_name() -> None:
     # nd.sparse of MXNet 1.9.1: its operators and functions, without modules and helpers
-    names = [*sparse.OPERATORS, "csr_matrix", "row_sparse_array", "BaseSparseNDArray", "CSRNDArray", "add",
+    names = [*sparse.op.__all__, "csr_matrix", "row_sparse_array", "BaseSparseNDArray", "CSRNDArray", "add",
              "RowSparseNDArray", "subtract", "multiply", "divide", "zeros", "empty", "array"]
-    assert len(sparse.OPERATORS) == len(set(sparse.OPERATORS)) == 72
+    assert len(sparse.op.__all__) == len(set(sparse.op.__all__)) == 72
     assert all(callable(getattr(sparse, name)) for name in names)
     assert sparse.abs(c()).stype == "csr"
 
@@ -352,4 +352,4 @@ def test_symbols_are_dense() -> None:
     turned = symbols.dot(symbols.cast_storage(data, stype="csr"), data)
     (out,) = turned.eval(data=nd.array([[0, 1], [2, 0]]))
     assert out.stype == "default" and out.asnumpy().tolist() == [[2, 0], [0, 2]]
-    assert all(callable(getattr(symbols, name)) for name in sparse.OPERATORS)
+    assert all(callable(getattr(symbols, name)) for name in sparse.op.__all__)

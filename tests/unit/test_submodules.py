@@ -5,13 +5,17 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-from importlib import import_module
+from importlib import import_module, reload
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import refimpl as mx
 from refimpl.module import executor_group
+from refimpl.op_registry.submodules import ABSENT, ALIASES, FINDER, OPERATORS
 from refimpl.op_registry.submodules import NAMES as FILLED
 
 from .mxnet_submodules import NAMES
@@ -52,6 +56,36 @@ def test_a_script_imports_them_first():
         "print(_as_list(1))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[1]\n"
+
+
+# --- modules without a file ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted([*ABSENT, *ALIASES, *OPERATORS]))
+def test_a_module_of_the_tables_has_no_file(name):
+    parent = import_module(f"refimpl.{name}".rpartition(".")[0])
+    assert PathFinder.find_spec(f"refimpl.{name}", parent.__path__) is None
+    assert find_spec(f"refimpl.{name}") is not None
+    assert FINDER.find_spec(f"other.{name}") is None
+
+
+@pytest.mark.parametrize("name", sorted(ALIASES))
+def test_a_second_name_is_the_same_module(name):
+    module = import_module(f"refimpl.{name}")
+    assert module is import_module(f"refimpl.{ALIASES[name]}") is getattr(mx.contrib, name.rpartition(".")[2])
+    assert module.__spec__.name == module.__name__ == f"refimpl.{ALIASES[name]}"
+
+
+@pytest.mark.parametrize("name", sorted(OPERATORS))
+def test_a_module_of_operators_is_like_one_with_a_file(name):
+    module = import_module(f"refimpl.{name}")
+    before = dict(vars(module))
+    assert Path(module.__file__).read_text(encoding="utf-8").startswith(f'"""{module.__doc__}"""')  # its stub
+    assert reload(module) is module
+    assert before.keys() <= vars(module).keys()
+    vars(module).clear()  # other tests compare the functions, and operators of tests are among them now
+    vars(module).update(before)
+    assert (module.__name__, module.__package__) == (f"refimpl.{name}", f"refimpl.{name}".rpartition(".")[0])
 
 
 def rows(*shape):

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from refimpl.module.thread_pool import ThreadPool
-from tests.machines.failing import nth
+from tests.stateful.failing import nth
 
 
 @pytest.mark.clause("ExecutorGroup/side-by-side")

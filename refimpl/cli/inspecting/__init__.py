@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .finding import VERSION, inspected
+from .report import VERSION, inspected
 from .text import lines
 
 __all__ = ["VERSION", "inspected", "lines"]

@@ -24,11 +24,6 @@ MOST_WRONG = 20
 _LONGEST = 80
 _PARAMETERS = {"weight", "bias", "gamma", "beta", "moving_mean", "moving_var", "moving_avg", "parameters"}
 """Names by which operators call inputs that are learned."""
-_SAME_RANK = {
-    "Activation", "BatchNorm", "Cast", "Convolution", "LeakyReLU", "LRN", "Pad", "Pooling", "_copy", "_div_scalar",
-    "_minus_scalar", "_mul_scalar", "_plus_scalar",
-}
-"""Operators whose output has as many sides as their first input."""
 
 
 class Layer(NamedTuple):
@@ -233,7 +228,7 @@ def _ranks(order: Sequence[Node], stored: Mapping[str, Shape]) -> dict[str, Shap
         if node.op is None or node.op.name != "Convolution":
             continue
         source = node.inputs[0].node
-        while source.op is not None and source.op.name in _SAME_RANK:
+        while source.op is not None and source.op.keeps_rank:
             source = source.inputs[0].node
         if source.is_variable and source.name not in stored:
             found[source.name] = (UNKNOWN,) * (len(node.params.kernel) + 2)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ...base import decides
 from ...oracle.strategies import HypothesisDraw
 from .lab import Broken, Lab, Law
-from .watching import Watched, own_line
+from .recorder import Watched, own_line
 
 
 @dataclass

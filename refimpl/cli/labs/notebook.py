@@ -11,8 +11,8 @@ from typing import Any
 
 from ...base import decides
 from .lab import Lab
+from .recorder import Watched
 from .running import Result, of_verdicts, require_hypothesis
-from .watching import Watched
 
 
 @decides("Labs/notebook")

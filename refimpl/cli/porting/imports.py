@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import Any
 
 from ...base import decides, refusal
-from ...runtime import ABSENT
 from .instead import INSTEAD, OTHER, PAGE, instead
 
 OWN = __name__.partition(".")[0]
@@ -25,8 +24,6 @@ def own_module(name: str) -> ModuleType | None:
     """
     module = importlib.import_module(OWN)
     parts = name.split(".")
-    if any(".".join(parts[1:number]) in ABSENT for number in range(2, len(parts) + 1)):
-        return None  # files that only refuse stand for these
     for part in parts[1:]:
         held = vars(module).get(part)
         if not isinstance(held, ModuleType):

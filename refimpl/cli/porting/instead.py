@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...runtime import ABSENT
+from ...op_registry.submodules import ABSENT
 
 OTHER = "mxnet"
 PAGE = "spec/bring-your-script.md"
@@ -15,7 +15,7 @@ INSTEAD: dict[str, str] = {f"{OTHER}.{name}": said for name, said in ABSENT.item
     f"{OTHER}.library": _OWN_OPERATORS,
     f"{OTHER}.subgraph": _WHOLE_GRAPHS,
 }
-"""Also what ``mx.runtime`` refuses by its own table."""
+"""With the modules that the package itself refuses."""
 
 
 def instead(name: str) -> str | None:

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from .finding import VERSION, verified
 from .references import Reference, of_checkpoint, of_npz
+from .report import VERSION, verified
 from .text import lines
 
 __all__ = ["VERSION", "Reference", "lines", "of_checkpoint", "of_npz", "verified"]

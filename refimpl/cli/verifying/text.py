@@ -9,7 +9,7 @@ from typing import Any
 
 from ...base import printable
 from ...rules import rules
-from .finding import Data
+from .report import Data
 
 _WIDTH = 80
 _MOST = 8

@@ -89,6 +89,7 @@ def backward(p: GraphUse, *buffers: Any, is_train: bool) -> None:
 
 COND = register(ControlFlow(
     **register_arguments("_cond"), params=CondParams, graphs=3, wiring=wiring,
+    tier=2, without_loops="runs the operators of its graphs",
     doc="Runs the second or the third graph inside, as the first one says: mx.sym.contrib.cond makes it.",
     infer=lambda p, ins, outs: through(p, SHAPES, ins, outs),
     infer_type=lambda p, ins, outs: through(p, TYPES, ins, outs),

@@ -154,6 +154,7 @@ def backward(p: GraphUse, *buffers: Any, is_train: bool) -> None:
 
 FOREACH = register(ControlFlow(
     **register_arguments("_foreach"), params=ForeachParams, graphs=1, wiring=wiring,
+    tier=2, without_loops="runs the operators of its graph",
     doc="Runs the graph inside once for each row of the data, handing states on: mx.sym.contrib.foreach makes it.",
     infer=infer, infer_type=infer_type, forward=forward, backward=backward,
 ))

@@ -143,6 +143,7 @@ def backward(p: GraphUse, *buffers: Any, is_train: bool) -> None:
 
 WHILE_LOOP = register(ControlFlow(
     **register_arguments("_while_loop"), params=WhileLoopParams, graphs=2, wiring=wiring,
+    tier=2, without_loops="runs the operators of its graphs",
     doc="Runs the second graph inside while the first one says so: mx.sym.contrib.while_loop makes it.",
     infer=lambda p, ins, outs: through(p, SHAPES, ins, outs),
     infer_type=lambda p, ins, outs: through(p, TYPES, ins, outs),

@@ -23,12 +23,22 @@ def _y(event: int) -> int:
     return TOP + ROW * event
 
 
+def width_of(run: Mapping[str, Any]) -> int:
+    """The width of a run's diagram, in pixels."""
+    return _x(run["servers"] - 1, run["workers"], server=True) + RIGHT
+
+
+def least_width(run: Mapping[str, Any]) -> int:
+    """How narrow its diagram may be shown."""
+    return width_of(run) * 4 // 5
+
+
 @decides("Explain/diagram")
 def diagram(run: Mapping[str, Any], identity: str, marked: Collection[int] = ()) -> str:
     """A run as inline SVG; events of ``marked`` are those that the page accuses."""
     workers, servers = run["workers"], run["servers"]
     events = run["events"][:DRAWN]
-    width = _x(servers - 1, workers, server=True) + RIGHT
+    width = width_of(run)
     bottom = _y(len(events) + 1)
     body = [
         (
@@ -51,7 +61,7 @@ def diagram(run: Mapping[str, Any], identity: str, marked: Collection[int] = ())
     label = f"Messages between {workers} workers and {servers} servers, time downwards"
     return (
         f'<svg class="messages" role="group" aria-label="{text(label)}" viewBox="0 0 {width} {bottom + 8}"'
-        f' width="{width}" height="{bottom + 8}" style="min-width:{width * 4 // 5}px">{"".join(body)}</svg>'
+        f' width="{width}" height="{bottom + 8}" style="min-width:{least_width(run)}px">{"".join(body)}</svg>'
     )
 
 

@@ -15,7 +15,7 @@ from ..arithmetic import number
 from ..markup import heat, largest, rules, table, text
 from ..page import ASSETS, document, rule_articles
 from ..rules import words as words_of_rules
-from .diagram import DRAWN, diagram, words
+from .diagram import DRAWN, diagram, least_width, words
 from .rounds import answer_of, round_tables
 
 Data = dict[str, Any]
@@ -147,7 +147,8 @@ def _messages(data: Mapping[str, Any]) -> str:
             " another.</p>"
         )
     runs = "".join(_run(run, at, marked if at == 0 else []) for at, run in enumerate(data["runs"]))
-    return told + f'<div class="columns runs">{runs}</div>'
+    narrowest = max(least_width(run) for run in data["runs"])
+    return told + f'<div class="columns runs" style="--drawn:{narrowest}px">{runs}</div>'
 
 
 def _run(run: Data, at: int, marked: list[int]) -> str:

@@ -31,6 +31,9 @@ _FILE = "job.json"
 ASKED_EVERY = 1.0
 """Every so many seconds the servers are asked how it goes."""
 
+GATHERED = 5.0
+"""For so many seconds lost workers are gathered and said in one line: Ray tells of each worker of a machine."""
+
 LAST = 2.0
 """So many seconds a server has for its last report."""
 
@@ -122,10 +125,12 @@ class Launcher:
         self._questions: list[Caller] = []
         self._events: EventFile | None = None
         self._lost: set[int] = set()  # workers that were lost with a machine, and have not started again
+        self._unsaid, self._since = set[int](), 0.0  # those of them that were not said yet, and since when
         self._engine = engine(folder, self._display.say)
         try:
             here = f"tcp://{self._engine.address()}:*" if job.remote else f"ipc://{folder}/head"
-            self._head = Listener(here, mine, self._allowed)
+            callers = 2 * job.workers + job.servers  # a worker and its keeper each, and servers
+            self._head = Listener(here, mine, self._allowed, callers)
         except BaseException:
             self._engine.stop()
             raise
@@ -225,20 +230,31 @@ class Launcher:
             if time.monotonic() - asked > ASKED_EVERY:
                 asked = time.monotonic()
                 self._ask_servers()
-                self._say_lost(self._engine.watch())
+                self._note_lost(self._engine.watch())
                 self._display.show(self.progress)
         self._last_reports()
         return 0
 
     @decides("Cluster/ends-by-name")
-    def _say_lost(self, ranks: Sequence[int]) -> None:
-        """Say in one line which workers were lost with a machine; a start that fails meanwhile is no other loss."""
-        fresh = sorted(set(ranks) - self._lost)
-        self._lost.update(fresh)
-        if fresh:
-            names = ", ".join(f"worker {rank}" for rank in fresh)
-            were = "was lost with its machine, and is" if len(fresh) == 1 else "were lost with their machine, and are"
+    def _note_lost(self, ranks: Sequence[int]) -> None:
+        """Gather workers that were lost with a machine; a start that fails meanwhile is no other loss."""
+        fresh, now = set(ranks) - self._lost, time.monotonic()
+        if fresh and not self._unsaid:
+            self._since = now
+        self._lost |= fresh
+        self._unsaid |= fresh
+        if now - self._since >= GATHERED:
+            self._say_lost()
+
+    def _say_lost(self) -> None:
+        """Say in one line which workers were lost."""
+        if self._unsaid:
+            names = ", ".join(f"worker {rank}" for rank in sorted(self._unsaid))
+            were = "was lost with its machine, and is" if len(self._unsaid) == 1 else (
+                "were lost with their machine, and are"
+            )
             self._display.say(f"{names} {were} started again")
+            self._unsaid.clear()
 
     @decides("Cluster/stranger")
     def _take(self, name: bytes, kind: bytes, pieces: Sequence[Bytes]) -> None:
@@ -277,6 +293,8 @@ class Launcher:
         if "started" in news:
             restarts = int(news["restarts"])
             self.progress.pids[rank] = int(news["started"])
+            if rank in self._unsaid:
+                self._say_lost()
             self._lost.discard(rank)
             self._engine.note_restarts(rank, restarts)
             self._memory["restarts"][rank] = restarts + 1  # for a launcher that goes on with the job
@@ -343,6 +361,7 @@ class Launcher:
                     )
 
     def _summary(self, code: int) -> None:
+        self._say_lost()
         self._display.say(self.progress.summary(code, self._display.seconds))
         if code and self.job.state is not None and self.job.keep != "none":
             self._display.say(f"the servers' state is in {self._state}: the same command goes on from there")

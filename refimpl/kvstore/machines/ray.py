@@ -124,7 +124,7 @@ class ServerActor:
         if noting is not None:
             noting.replaying = False
         here = f"tcp://{address_here(options['interface'])}:*" if endpoint == "tcp" else endpoint
-        self._listener = Listener(here, keys, allowed)
+        self._listener = Listener(here, keys, allowed, callers=workers + 2)  # the launcher, and one other server
         neighbour = Neighbour(number, options["servers"], options["head"], keys) if options["peer"] else None
         self._stop = threading.Event()
         self._thread = threading.Thread(
@@ -281,7 +281,8 @@ class RayEngine:
             try:
                 self._ray.get(one)
             except self._ray.exceptions.RayTaskError as error:  # raised by its keeper, which is there
-                raise refusal("Cluster/unreachable", f"worker {rank} does not run: {error.cause}") from error
+                why = str(error.cause).removesuffix(" [Cluster/unreachable]")
+                raise refusal("Cluster/unreachable", f"worker {rank} does not run: {why}") from error
             except self._ray.exceptions.RayError:
                 again.append(rank)
                 self._run(rank, self._restarts[rank] + 1)

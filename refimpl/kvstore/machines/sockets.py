@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from ...base import decides, refusal, require
 from .checksums import Bytes
+from .newcomers import UNKNOWN, Newcomers
 
 zmq: Any = None  # the package, from the first socket on: it comes with the extra "ray"
 
@@ -95,6 +96,15 @@ def _socket(kind: int, context: Any = None) -> Any:
     return made
 
 
+def _monitor(one: Any, events: int, context: Any = None) -> Any:
+    """A socket that hears of a socket's events."""
+    news = f"inproc://{uuid.uuid4().hex}"  # pyzmq would name it by a number that is used again
+    one.monitor(news, events)
+    made = _socket(zmq.PAIR, context)
+    made.connect(news)
+    return made
+
+
 @decides("Cluster/unknown-memory")
 def _guard(one: Any) -> None:
     """Let a socket that others can reach hold little for whoever has not shown a key."""
@@ -131,6 +141,7 @@ class Listener:
     Args:
         endpoint: ``ipc://FILE`` or ``tcp://HOST:PORT``; port 0 is any that is free.
         keys, allowed: the server's own keys, and the public keys of those who may call. Needed for tcp.
+        callers: how many processes of the job may call.
 
     Attributes:
         endpoint: where it listens.
@@ -139,7 +150,7 @@ class Listener:
         MXNetError: the address could be reached by others, or ZeroMQ is missing.
     """
 
-    def __init__(self, endpoint: str, keys: Keys | None = None, allowed: Sequence[str] = ()) -> None:
+    def __init__(self, endpoint: str, keys: Keys | None = None, allowed: Sequence[str] = (), callers: int = 0) -> None:
         require_zmq()
         require_safe(endpoint, keys=keys is not None and bool(allowed))
         context, self._guard, self._known = zmq.Context.instance(), None, _Known(allowed)
@@ -158,6 +169,12 @@ class Listener:
         self._keyed = keys is not None
         self._socket.bind(endpoint)
         self.endpoint = self._socket.getsockopt(zmq.LAST_ENDPOINT).decode()
+        self._newcomers = self._newcomers_to(context, callers) if keys is not None else None
+
+    def _newcomers_to(self, context: Any, callers: int) -> Newcomers:
+        news = _monitor(self._socket, zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED, context)
+        port = int(self.endpoint.rpartition(":")[2])
+        return Newcomers(news, zmq.EVENT_ACCEPTED, port, UNKNOWN + callers, HANDSHAKE / 1000)
 
     def receive(self, seconds: float, others: Sequence[Caller] = ()) -> list[tuple[bytes, bytes, list[Bytes]]]:
         """What has arrived, oldest first, after at most ``seconds``: (from whom, kind, content in pieces).
@@ -178,6 +195,8 @@ class Listener:
                 parts = self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
             except zmq.Again:
                 break
+            if self._newcomers is not None:
+                self._newcomers.spoken(parts[0].get(zmq.SRCFD))
             if len(parts) >= 2:
                 pieces: list[Bytes] = [part.buffer for part in parts[2:]]
                 size += sum(map(len, pieces)) + 1024
@@ -194,7 +213,13 @@ class Listener:
         return count
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening.
+
+        The news of connections ends first: news that nobody can read would stop ZeroMQ in this process.
+        """
+        if self._newcomers is not None:
+            self._socket.disable_monitor()
+            self._newcomers.close()
         self._socket.close()
         if self._guard is not None:
             self._guard.stop()
@@ -240,10 +265,7 @@ class Caller:
             self._socket.curve_secretkey, self._socket.curve_publickey = keys.secret.encode(), keys.public.encode()
             self._socket.curve_serverkey = server.encode()
         events = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_DISCONNECTED
-        news = f"inproc://{uuid.uuid4().hex}"  # pyzmq would name it by a number that is used again
-        self._socket.monitor(news, events)
-        self._monitor = _socket(zmq.PAIR)
-        self._monitor.connect(news)
+        self._monitor = _monitor(self._socket, events)
         self._endpoint, self._keyed = endpoint, keys is not None
         self._socket.connect(endpoint)
 

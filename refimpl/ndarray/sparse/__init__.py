@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...op_registry.namespaces import SPARSE as OPERATORS  # noqa: F401  # as it was called here
 from ...op_registry.storage_rules import Rule, rules
 from .. import dispatch  # noqa: F401  # what the table of rules is for
 from ..convert import copy_into

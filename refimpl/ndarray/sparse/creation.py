@@ -212,7 +212,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> B
         return made.as_in_context(place)  # type: ignore[return-value]  # sparse as its source
     if isinstance(source_array, NDArray):
         raise refusal(
-            "Sparse/source", "Please use `tostype` to create RowSparseNDArray or CSRNDArray from an NDArray",
+            "Sparse/source", "an NDArray becomes sparse by array.tostype('csr') or array.tostype('row_sparse')",
             AssertionError,
         )
     return CSRNDArray._of_scipy(source_array, ctx, dtype)

@@ -8,9 +8,10 @@ import numpy as np
 
 from ...base import decides, dtype_of, refusal, require
 from ...context import Context
-from ...kernels.cast_storage import INDEX, SPREAD_CSR, csr_of
+from ...kernels.cast_storage import SPREAD_CSR, csr_of
 from ...kernels.foundation import allocate, as_buffer, reserving
 from ...kernels.shared.csr_rows import part_of
+from ...kernels.shared.starts import INDEX
 from .. import classes
 from ..ndarray import NDArray, Shape
 from .base import BaseSparseNDArray, dense_of, from_parts

@@ -1,4 +1,4 @@
-"""The operators of mx.nd.sparse, as functions on arrays of any storage."""
+"""mx.nd.sparse.op: the operators that MXNet has in mx.nd.sparse, as functions on arrays."""
 
 # Written by `python spec/stubs.py` from the registry of operators; do not edit.
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from ...base import decides, refusal, require
 from ...context import Context
-from ...kernels.cast_storage import GATHER_ROWS, INDEX, SCATTER_ROWS, rows_of
+from ...kernels.cast_storage import GATHER_ROWS, SCATTER_ROWS, rows_of
 from ...kernels.foundation import Buffer, allocate, reserving
 from ...kernels.foundation.loops import FILL
+from ...kernels.shared.starts import INDEX
 from .. import classes, operators
 from ..convert import copy_into
 from ..ndarray import NDArray, Shape

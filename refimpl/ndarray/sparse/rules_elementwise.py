@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base import decides
-from ...kernels.cast_storage import GATHER_ROWS, INDEX
-from ...kernels.foundation import Buffer, allocate, as_buffer
+from ...kernels.cast_storage import GATHER_ROWS
+from ...kernels.foundation import ALWAYS, Buffer, Op, allocate, as_buffer, distinct
 from ...kernels.shared.sparse_union import GATHER_STORED, aligned, union, without_zeros
-from ...op_registry.storage_rules import Rule, add_rule
+from ...kernels.shared.starts import INDEX
+from ...op_registry.storage_rules import Rule, add_rule, always
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray
 from .creation import zeros
@@ -20,29 +21,6 @@ from .row_sparse import RowSparseNDArray
 from .values import narrowed, on_dense, widened
 
 SPARSE = ("row_sparse", "csr")
-
-KEEP_ZERO = (
-    "abs", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "ceil", "degrees", "expm1", "fix", "floor", "log1p",
-    "negative", "radians", "relu", "rint", "round", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
-    "_copy", "BlockGrad", "make_loss", "_contrib_round_ste", "_contrib_sign_ste", "_mul_scalar", "_div_scalar",
-    "_scatter_plus_scalar", "_scatter_minus_scalar", "_contrib_gradientmultiplier",
-)
-"""Operators of one array whose sparse form touches stored values only."""
-
-KEEP_ZERO_WHEN = {
-    "_plus_scalar": ("scalar = 0", lambda s: s == 0),
-    "_minus_scalar": ("scalar = 0", lambda s: s == 0),
-    "_equal_scalar": ("scalar is not 0", lambda s: s != 0),
-    "_not_equal_scalar": ("scalar = 0", lambda s: s == 0),
-    "_greater_scalar": ("scalar >= 0", lambda s: s >= 0),
-    "_greater_equal_scalar": ("scalar > 0", lambda s: s > 0),
-    "_lesser_scalar": ("scalar <= 0", lambda s: s <= 0),
-    "_lesser_equal_scalar": ("scalar < 0", lambda s: s < 0),
-}
-"""Scalar forms that leave zero alone for some scalars only."""
-
-UNION = ("elemwise_add", "elemwise_sub", "elemwise_mul", "_maximum", "_minimum", "_hypot")
-"""Operators of two arrays that give zero for two zeros."""
 
 
 @decides("Sparse/zero-stays")
@@ -171,24 +149,21 @@ def _stretches(p: Any, arrays: Sequence[NDArray]) -> bool:
     return _keeps_shape(p, arrays) and arrays[0].shape != arrays[1].shape
 
 
-def _for_scalar(holds: Callable[[float], bool]) -> Callable[[Any, Sequence[NDArray]], bool]:
-    return lambda p, _: holds(p.scalar)
-
-
-def _around_zero(p: Any, arrays: Sequence[NDArray]) -> bool:
-    return p.a_min <= 0 <= p.a_max
+def _zero_stays(op: Op, stype: str) -> Rule:
+    """The rule of an operator that gives zero for zeros: of one array, or of two of one storage."""
+    assert op.keeps_zero is not None
+    words, holds = op.keeps_zero
+    when = always if op.keeps_zero is ALWAYS else lambda p, _: holds(p)
+    run = on_values(op.name) if len(op.all_inputs) == 1 else on_union(op.name)
+    return Rule(op.name, (stype,) * len(op.all_inputs), stype, run, when, words)
 
 
 def _register() -> None:
     for stype in SPARSE:
-        for name in KEEP_ZERO:
-            add_rule(Rule(name, (stype,), stype, on_values(name)))
-        for name, (words, holds) in KEEP_ZERO_WHEN.items():
-            add_rule(Rule(name, (stype,), stype, on_values(name), _for_scalar(holds), words))
-        add_rule(Rule("clip", (stype,), stype, on_values("clip"), _around_zero, "a_min <= 0 <= a_max"))
+        for op in distinct():
+            if op.keeps_zero is not None:
+                add_rule(_zero_stays(op, stype))
         add_rule(Rule("zeros_like", (stype,), stype, zeros_like))
-        for name in UNION:
-            add_rule(Rule(name, (stype, stype), stype, on_union(name)))
         for name in ("elemwise_add", "elemwise_sub"):
             add_rule(Rule(name, (stype, "default"), "default", through_dense(name), dense=True))
             add_rule(Rule(name, ("default", stype), "default", through_dense(name), dense=True))

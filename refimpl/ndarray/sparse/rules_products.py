@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...base import decides, require
-from ...kernels.cast_storage import INDEX
 from ...kernels.foundation import Buffer, as_buffer
 from ...kernels.shared.sparse_dot import csr_dot, dense_dot, rows_reached, turned_dot
+from ...kernels.shared.starts import INDEX
 from ...op_registry.storage_rules import FALLBACK_STORAGE, Rule, Storages, add_rule
 from ..convert import tostype
 from ..ndarray import NDArray

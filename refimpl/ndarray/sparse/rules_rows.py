@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import engine
 from ...base import decides, refusal, require
-from ...kernels.foundation import as_buffer
+from ...kernels.foundation import Op, as_buffer, distinct
 from ...kernels.shared.csr_rows import chosen, summed
 from ...kernels.slice import entries
 from ...kernels.sparse_retain import wanted_rows
@@ -17,7 +17,7 @@ from ...op_registry.storage_rules import Rule, add_rule, always
 from ..convert import tostype
 from ..creation import zeros as dense_zeros
 from ..ndarray import NDArray
-from . import rows
+from . import csr_rows
 from .base import BaseSparseNDArray, dense_of
 from .row_sparse import RowSparseNDArray, scatter
 from .rules_elementwise import SPARSE, on_union, spread, through_dense
@@ -244,15 +244,15 @@ def _not_lazy(p: Any, arrays: Sequence[NDArray]) -> bool:
     return not p.lazy_update
 
 
-UPDATES = (
-    # name, states, whether lazy_update chooses, storages of weight and states beside a row_sparse gradient
-    ("sgd_update", 0, True, ("default", "row_sparse")),
-    ("sgd_mom_update", 1, True, ("default", "row_sparse")),
-    ("adam_update", 2, True, ("default", "row_sparse")),
-    ("ftrl_update", 2, False, ("row_sparse",)),
-    ("_sparse_adagrad_update", 1, False, ("default", "row_sparse")),
-    ("_contrib_group_adagrad_update", 1, False, ("default",)),
-)
+def _add_update(op: Op) -> None:
+    """The rules of an update, whose second input is a row_sparse gradient."""
+    chooses = "lazy_update" in op.params._fields
+    when, words = (_lazy, "lazy_update") if chooses else (always, "")
+    for stype in op.row_updates:
+        inputs = (stype, "row_sparse", *[stype] * (len(op.all_inputs) - 2))
+        add_rule(Rule(op.name, inputs, stype, lazily(op.name), when, words, updates=True))
+        if chooses:
+            add_rule(Rule(op.name, inputs, stype, entirely(op.name), _not_lazy, "lazy_update=False", updates=True))
 
 
 def _register() -> None:
@@ -260,9 +260,9 @@ def _register() -> None:
         add_rule(Rule("cast_storage", (stype,), "stype", refuse_cast, _across, "the other one: refused", refuses=True))
     for stype in (*SPARSE, "default"):
         add_rule(Rule("cast_storage", (stype,), "stype", cast))
-    add_rule(Rule("slice", ("csr",), "csr", rows.sliced, _no_step, "no step"))
-    add_rule(Rule("Concat", ("csr", ...), "csr", rows.joined, _along_rows, "dim = 0"))
-    add_rule(Rule("take", ("csr", "default"), "csr", rows.taken, _takes_rows, "axis = 0, one list of indices"))
+    add_rule(Rule("slice", ("csr",), "csr", csr_rows.sliced, _no_step, "no step"))
+    add_rule(Rule("Concat", ("csr", ...), "csr", csr_rows.joined, _along_rows, "dim = 0"))
+    add_rule(Rule("take", ("csr", "default"), "csr", csr_rows.taken, _takes_rows, "axis = 0, one list of indices"))
     for name in ("sum", "mean"):
         run = sum_of(mean=name == "mean")
         add_rule(Rule(name, ("csr",), "default", run, _one_axis, "one axis, real numbers"))
@@ -277,13 +277,8 @@ def _register() -> None:
     add_rule(Rule("where", ("csr", "default", "default"), "default", where, _whole_matrix, "one shape, one type"))
     for name in ("Embedding", "_contrib_SparseEmbedding"):
         add_rule(Rule(name, ("default", "row_sparse"), "default", through_dense(name), dense=True))
-    for name, states, chooses, storages in UPDATES:
-        for stype in storages:
-            inputs = (stype, "row_sparse", *[stype] * states)
-            when, words = (_lazy, "lazy_update") if chooses else (always, "")
-            add_rule(Rule(name, inputs, stype, lazily(name), when, words, updates=True))
-            if chooses:
-                add_rule(Rule(name, inputs, stype, entirely(name), _not_lazy, "lazy_update=False", updates=True))
+    for op in distinct():
+        _add_update(op)
 
 
 _register()

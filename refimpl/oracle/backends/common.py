@@ -2,7 +2,8 @@
 
 ``rules(xp)`` maps an operator to ``rule(p, *inputs)``. ``xp`` has NumPy's functions and five more: ``stop`` (a value
 without gradient), ``cast`` (to the type of another array), ``whole`` (to int64), ``ahead`` (take elements along an axis
-by an index array) and ``sigmoid``. A rule raises Unsupported where its library means something else.
+by an index array) and ``sigmoid``. A rule raises Unsupported where its library means something else. The
+tables stand here and not on pages, which may import none of these libraries.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Our operators in JAX: those whose parameters mean the same there."""
+"""Our operators in JAX: those whose parameters mean the same there. Pages may not import JAX."""
 
 from __future__ import annotations
 

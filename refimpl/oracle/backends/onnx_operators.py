@@ -1,4 +1,4 @@
-"""Our operators as nodes of ONNX graphs: those whose parameters mean the same there."""
+"""Our operators as nodes of ONNX graphs: those whose parameters mean the same there. Pages may not import ONNX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our operators in PyTorch: those whose parameters mean the same there."""
+"""Our operators in PyTorch: those whose parameters mean the same there. Pages may not import PyTorch."""
 
 from __future__ import annotations
 

@@ -134,7 +134,10 @@ KEEP_SHAPE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("sigmoid", {}), ("BlockGrad", {}), ("_plus_scalar", {"scalar": 1.0}), ("abs", {}),
     ("LeakyReLU", {"act_type": "leaky", "slope": 0.25}), ("clip", {"a_min": -1.0, "a_max": 1.0}),
 )
-"""Operators of one input whose output has its shape: they follow results, and read them several times."""
+"""Operators of one input whose output has its shape: they follow results, and read them several times.
+
+A choice of this search and no fact about operators: seeds mean the order.
+"""
 FIT = ("Reshape", "tile", "slice_axis")
 """Operators that give a result another shape."""
 JOIN = ("elemwise_add", "elemwise_mul", "elemwise_sub", "_maximum")

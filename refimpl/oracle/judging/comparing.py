@@ -15,9 +15,9 @@ import numpy as np
 
 from ...base import decides
 from ..backends import Backend, Crashed, Refused, Unsupported
+from .cluster_histories import violations_of
 from .reference import Expected, Program, Trace, Truth
 from .statistical import can_judge, draws_numbers, unlikely
-from .watching import violations_of
 
 Answer = Trace | Exception
 """What an implementation made of a program: its trace, or Unsupported, Refused or Crashed."""

@@ -196,4 +196,4 @@ COVERED = frozenset({
     "elemwise_sub", "elemwise_mul", "broadcast_add", "broadcast_sub", "broadcast_mul", "Flatten", "Reshape",
     "transpose", "tile", "slice_axis", "dot", "FullyConnected", "Concat",
 })
-"""Operators that the witness knows, at least with some parameters."""
+"""Operators that the witness knows, at least with some parameters; it asks no page."""

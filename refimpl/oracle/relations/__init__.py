@@ -13,7 +13,7 @@ oracle/relations of ``spec/oracle.md``. ``faithful`` lists what is broken on pur
 
 from . import executors, modules, optimizers  # noqa: F401  # each registers its relations
 from .faithful import FAITHFUL, Faithful, kept_on_purpose
-from .finding import search
 from .registry import RELATIONS, Applied, Relation, broken
+from .searching import search
 
 __all__ = ["FAITHFUL", "RELATIONS", "Applied", "Faithful", "Relation", "broken", "kept_on_purpose", "search"]

@@ -81,7 +81,8 @@ def faulty(fault: Fault | None, capabilities: Capabilities | None = None) -> Ite
 
 
 COMPANIONS = ("Reshape", "tile", "slice_axis", "elemwise_add", "relu", "_mul_scalar", "tanh", "FullyConnected")
-"""Operators that are drawn beside those of a fault, so that graphs have several nodes and a cause has to be found."""
+"""Operators that are drawn beside those of a fault, so that graphs have several nodes and a cause has to be found:
+a choice of the scoring, no fact about operators."""
 
 
 def capabilities_of(fault: Fault | None) -> Capabilities:

@@ -1,0 +1,84 @@
+"""The product of two matrices, which may be stored either way round, and the sum of rows.
+
+Layers, dot, recurrent networks and linear algebra are made of them.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ..foundation import Loop, items, scratch
+
+
+class Product(NamedTuple):
+    """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b[t, j] at ``t b_row + j b_step``.
+
+    With ``onto`` 1, products are added to what is in ``out``.
+    """
+
+    n: int
+    m: int
+    k: int
+    a_row: int
+    a_step: int
+    b_row: int
+    b_step: int
+    onto: int = 0
+
+
+def product(a, b, out, g: Product):
+    """out (n, m) = a . b, or out + a . b with ``onto``; products are added in increasing t below k. a[i, t] lies at
+    i a_row + t a_step and b[t, j] at t b_row + j b_step, so that a matrix may be stored either way round.
+    """
+    for i in items(g.n):
+        for j in range(g.m):
+            out[i * g.m + j] = out[i * g.m + j] if g.onto else 0
+        for t in range(g.k):
+            left = a[i * g.a_row + t * g.a_step]
+            for j in range(g.m):
+                out[i * g.m + j] += left * b[t * g.b_row + j * g.b_step]
+
+
+def product_cuda(a, b, out, g: Product):
+    """The same sums with one element per item."""
+    for item in items(g.n * g.m):
+        i, j = item // g.m, item % g.m
+        out[item] = out[item] if g.onto else 0
+        for t in range(g.k):
+            out[item] += a[i * g.a_row + t * g.a_step] * b[t * g.b_row + j * g.b_step]
+
+
+def turn(b, out, k, m, b_row, b_step):
+    """out (k, m) row by row."""
+    for t in items(k):
+        for j in range(m):
+            out[t * m + j] = b[t * b_row + j * b_step]
+
+
+def sum_rows(head, out, n, m):
+    for j in items(m):
+        out[j] = 0
+    for i in range(n):  # row by row, which adds to every sum in the same order as column by column
+        for j in items(m):
+            out[j] += head[i * m + j]
+
+
+PRODUCT = Loop(product, cuda_function=product_cuda)
+TURN, SUM_ROWS = Loop(turn), Loop(sum_rows)
+
+
+@lru_cache(maxsize=4096)
+def product_of(n, k, m, transpose_a=False, transpose_b=False):
+    """a (n, k) . b (k, m), each stored row by row, or as its transpose."""
+    a_steps, b_steps = (1, n) if transpose_a else (k, 1), (1, k) if transpose_b else (m, 1)
+    return Product(n, m, k, *a_steps, *b_steps)
+
+
+def multiply(a, b, out, g):
+    """``product``; where no twin computes that, a right operand stored column by column is copied first."""
+    if g.b_step != 1 and out.dtype != np.float32:
+        (copied,) = scratch(out, g.k * g.m)
+        TURN(b, copied, g.k, g.m, g.b_row, g.b_step)
+        b, g = copied, g._replace(b_row=g.m, b_step=1)
+    PRODUCT(a, b, out, g)

@@ -1,5 +1,0 @@
-"""mx.contrib.io is not here; importing it says what stands instead."""
-
-from ..runtime import absent
-
-raise absent("contrib.io")

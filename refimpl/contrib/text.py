@@ -1,5 +1,0 @@
-"""mx.contrib.text is not here; importing it says what stands instead."""
-
-from ..runtime import absent
-
-raise absent("contrib.text")

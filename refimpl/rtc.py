@@ -1,5 +1,0 @@
-"""mx.rtc is not here; importing it says what stands instead."""
-
-from .runtime import absent
-
-raise absent("rtc")
