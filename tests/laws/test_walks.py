@@ -26,8 +26,8 @@ from refimpl.kernels.foundation.hand_over import HandOver
 from refimpl.module import thread_pool
 from refimpl.module.thread_pool import ThreadPool
 
-from ..machines import planted
-from ..machines.failing import nth
+from ..stateful import planted
+from ..stateful.failing import nth
 from .bound import EXTRAS, SURROUNDINGS, bits, dyadic, walked_at_once
 
 COMPILED = not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or table.SIMULATED) and native_calls.KNOWN

@@ -10,7 +10,7 @@ import refimpl as mx
 from refimpl import engine, nd
 from refimpl.module.thread_pool import ThreadPool
 
-from ..machines import planted
+from ..stateful import planted
 
 
 @pytest.mark.clause("ExecutorGroup/interrupted")
