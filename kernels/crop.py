@@ -58,17 +58,16 @@ def infer(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, height, width), out (planes, high, wide).
 
 
 def cut(data, out, top, left):
-    for q, y, x in items(out.shape):
-        out[q, y, x] = data[q, top + y, left + x]
+    for n, c, y, x in items(out.shape):
+        out[n, c, y, x] = data[n, c, top + y, left + x]
 
 
 def paste(head, d_data, top, left):
-    for q, y, x in items(head.shape):
-        d_data[q, top + y, left + x] = head[q, y, x]
+    for n, c, y, x in items(head.shape):
+        d_data[n, c, top + y, left + x] = head[n, c, y, x]
 
 
 CUT, PASTE = Loop(cut), Loop(paste)
@@ -77,26 +76,20 @@ CUT, PASTE = Loop(cut), Loop(paste)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def planes(images):
-    """A batch of images as (planes, height, width)."""
-    batch, channels, height, width = images.shape
-    return images.reshape((batch * channels, height, width))
-
-
 def corner(p, data, out):
     """Row and column where the rectangle begins."""
     return ((data[2] - out[2]) // 2, (data[3] - out[3]) // 2) if p.center_crop else p.offset
 
 
 def forward(p, inputs, out):
-    CUT(planes(inputs[0]), planes(out), *corner(p, inputs[0].shape, out.shape))
+    CUT(inputs[0], out, *corner(p, inputs[0].shape, out.shape))
 
 
 def backward(p, head, gradients):
     for gradient in gradients:
         zero(gradient)
     if gradients[0] is not None:
-        PASTE(planes(head), planes(gradients[0]), *corner(p, gradients[0].shape, head.shape))
+        PASTE(head, gradients[0], *corner(p, gradients[0].shape, head.shape))
 
 
 def cases(draw):

@@ -56,11 +56,12 @@ from .foundation import (
     same_type,
     told,
 )
+from .shared.resized import require_picture
 
 PAGE = "_cvcopyMakeBorder"
 CONSTANT, REPLICATE, REFLECT, WRAP, REFLECT_101 = range(5)
 ISOLATED = 16
-MOST_CHANNELS, MOST_VALUES, MOST_MARGIN = 512, 4, 1 << 20
+MOST_VALUES, MOST_MARGIN = 4, 1 << 20
 TYPES = ("uint8", "float32", "float64")
 
 
@@ -85,15 +86,8 @@ def infer(p, ins, outs):
         f"top, bot, left, right are {margins}, expected 0 to {MOST_MARGIN}",
     )
     (data,), (out,) = ins, outs
-    for name, shape in (("src", data), ("output", out)):
-        sides = () if shape is None else shape
-        fits = (shape is None or len(shape) == 3) and all(side > 0 for side in sides if told(side))
-        fits = fits and not (sides and told(sides[-1]) and sides[-1] > MOST_CHANNELS)
-        require(
-            f"{PAGE}/shape", fits,
-            f"{name} has shape {shape}, expected (height, width, channels) without 0, and {MOST_CHANNELS} channels"
-            " at most",
-        )
+    require_picture(f"{PAGE}/shape", "src", data)
+    require_picture(f"{PAGE}/shape", "output", out)
     frame = (p.top + p.bot, p.left + p.right)
     known = (UNKNOWN, UNKNOWN, UNKNOWN) if data is None else data
     sides = [side + more if told(side) else UNKNOWN for side, more in zip(known[:2], frame, strict=True)]
@@ -104,7 +98,11 @@ def infer(p, ins, outs):
         f"the output has shape {out}, which leaves no space for a picture within margins of {margins}",
     )
     data = merge(f"{PAGE}/shape", "src", data, (*back, out[2]))
-    channels = data[2] if told(data[2]) else 0
+    require_values(p, data[2] if told(data[2]) else 0)
+    return [data], [out]
+
+
+def require_values(p, channels):
     require(
         f"{PAGE}/values",
         len(p.values) <= MOST_VALUES and all(map(math.isfinite, (p.value, *p.values)))
@@ -112,7 +110,6 @@ def infer(p, ins, outs):
         f"values are {p.values}, value is {p.value}: give at most {MOST_VALUES} finite values, and value=0 alone for a"
         f" picture of more than 4 channels (this one has {channels})",
     )
-    return [data], [out]
 
 
 @decides("_cvcopyMakeBorder/types")

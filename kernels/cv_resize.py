@@ -74,7 +74,6 @@ from .foundation import (
     same_type,
     scalar,
     steps,
-    told,
 )
 from .foundation.loops import COPY
 from .shared.resized import (
@@ -85,6 +84,7 @@ from .shared.resized import (
     lanczos_weights,
     nearest,
     partly_covered,
+    require_picture,
     whole_weights,
 )
 
@@ -94,7 +94,6 @@ REAL = ("uint8", "float32", "float64")
 TYPES = {
     NEAREST: ("uint8", "int8", "int32", "float32", "float64"), **dict.fromkeys((LINEAR, CUBIC, AREA, LANCZOS), REAL),
 }
-MOST_CHANNELS = 512
 
 
 class Params(NamedTuple):
@@ -109,15 +108,8 @@ def infer(p, ins, outs):
         f"interp is {p.interp}: give 0 (nearest), 1 (linear), 2 (cubic), 3 (area) or 4 (Lanczos)",
     )
     (data,), (out,) = ins, outs
-    for name, shape in (("src", data), ("output", out)):
-        sides = () if shape is None else shape
-        fits = (shape is None or len(shape) == 3) and all(side > 0 for side in sides if told(side))
-        fits = fits and not (sides and told(sides[-1]) and sides[-1] > MOST_CHANNELS)
-        require(
-            f"{PAGE}/shape", fits,
-            f"{name} has shape {shape}, expected (height, width, channels) without 0, and {MOST_CHANNELS} channels"
-            " at most",
-        )
+    require_picture(f"{PAGE}/shape", "src", data)
+    require_picture(f"{PAGE}/shape", "output", out)
     channels = UNKNOWN if data is None else data[-1]
     out = merge(f"{PAGE}/shape", "output", out, (p.h, p.w, channels))
     return [merge(f"{PAGE}/shape", "src", data, (UNKNOWN, UNKNOWN, out[-1]))], [out]

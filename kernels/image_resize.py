@@ -28,9 +28,10 @@ from typing import NamedTuple
 import numpy as np
 
 from . import cv_resize
-from .cv_resize import LINEAR, MOST_CHANNELS, TYPES
+from .cv_resize import LINEAR, TYPES
 from .foundation import UNKNOWN, Case, Op, Shape, decides, merge, refusal, register, require, same_type, told
 from .foundation.buffer import Buffer
+from .shared.resized import MOST_CHANNELS
 
 PAGE = "_image_resize"
 

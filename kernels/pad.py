@@ -33,6 +33,7 @@
 from typing import Literal, NamedTuple
 
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar, steps, told
+from .shared.convolution_geometry import volume
 
 
 class Params(NamedTuple):
@@ -66,7 +67,7 @@ def infer(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, depth, height, width), out (planes, out_d, out_h, out_w); an image without depth has depth 1.
+# data and out are (batch, channels, depth, height, width); images without depth have depth 1.
 
 
 class Frame(NamedTuple):
@@ -79,21 +80,21 @@ class Frame(NamedTuple):
 
 
 def enclose(data, out, value, g: Frame):
-    """out[q, a, b, c] = data[q, a - front, b - top, c - left], or ``value`` outside data."""
-    _, depth, height, width = data.shape
-    for q, a, b, c in items(out.shape):
+    """out[n, k, a, b, c] = data[n, k, a - front, b - top, c - left], or ``value`` outside data."""
+    _, _, depth, height, width = data.shape
+    for n, k, a, b, c in items(out.shape):
         z, y, x = a - g.front, b - g.top, c - g.left
         is_in = 0 <= z < depth and 0 <= y < height and 0 <= x < width
-        out[q, a, b, c] = data[q, z, y, x] if is_in else value
+        out[n, k, a, b, c] = data[n, k, z, y, x] if is_in else value
 
 
 def enclose_back(head, d_data, g: Frame):
-    """d_data[q, z, y, x] = head[q, z + front, y + top, x + left], or 0 outside head."""
-    _, depth, height, width = head.shape
-    for q, z, y, x in items(d_data.shape):
+    """d_data[n, k, z, y, x] = head[n, k, z + front, y + top, x + left], or 0 outside head."""
+    _, _, depth, height, width = head.shape
+    for n, k, z, y, x in items(d_data.shape):
         a, b, c = z + g.front, y + g.top, x + g.left
         is_in = 0 <= a < depth and 0 <= b < height and 0 <= c < width
-        d_data[q, z, y, x] = 0 + head[q, a, b, c] if is_in else 0
+        d_data[n, k, z, y, x] = 0 + head[n, k, a, b, c] if is_in else 0
 
 
 @scalar
@@ -107,22 +108,22 @@ def source_of(at, before, side, mirrors):
 
 
 def extend(data, out, g: Frame):
-    _, depth, height, width = data.shape
-    for q, a, b, c in items(out.shape):
+    _, _, depth, height, width = data.shape
+    for n, k, a, b, c in items(out.shape):
         z = source_of(a, g.front, depth, g.mirrors)
         y, x = source_of(b, g.top, height, g.mirrors), source_of(c, g.left, width, g.mirrors)
-        out[q, a, b, c] = data[q, z, y, x]
+        out[n, k, a, b, c] = data[n, k, z, y, x]
 
 
 def extend_back(head, d_data, g: Frame):
-    planes, depth, height, width = d_data.shape
-    for q in items(planes):
-        for z, y, x in steps(d_data.shape[1:]):
-            d_data[q, z, y, x] = 0
-        for a, b, c in steps(head.shape[1:]):
+    _, _, depth, height, width = d_data.shape
+    for n, k in items(d_data.shape[:2]):
+        for z, y, x in steps(d_data.shape[2:]):
+            d_data[n, k, z, y, x] = 0
+        for a, b, c in steps(head.shape[2:]):
             z = source_of(a, g.front, depth, g.mirrors)
             y, x = source_of(b, g.top, height, g.mirrors), source_of(c, g.left, width, g.mirrors)
-            d_data[q, z, y, x] += head[q, a, b, c]
+            d_data[n, k, z, y, x] += head[n, k, a, b, c]
 
 
 ENCLOSE, ENCLOSE_BACK = Loop(enclose), Loop(enclose_back)
@@ -132,26 +133,20 @@ EXTEND, EXTEND_BACK = Loop(extend), Loop(extend_back)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def volumes(images):
-    """A batch of images, with depth or without, as (planes, depth, height, width)."""
-    batch, channels, *sides = images.shape
-    return images.reshape((batch * channels, *(1,) * (3 - len(sides)), *sides))
-
-
 def frame(p):
     return Frame(*(0, 0, *p.pad_width[4::2])[-3:], int(p.mode == "reflect"))
 
 
 def forward(p, data, out):
     if p.mode == "constant":
-        ENCLOSE(volumes(data), volumes(out), p.constant_value, frame(p))
+        ENCLOSE(volume(data), volume(out), p.constant_value, frame(p))
     else:
-        EXTEND(volumes(data), volumes(out), frame(p))
+        EXTEND(volume(data), volume(out), frame(p))
 
 
 def backward(p, head, d_data):
     if d_data is not None:
-        (ENCLOSE_BACK if p.mode == "constant" else EXTEND_BACK)(volumes(head), volumes(d_data), frame(p))
+        (ENCLOSE_BACK if p.mode == "constant" else EXTEND_BACK)(volume(head), volume(d_data), frame(p))
 
 
 def cases(draw):

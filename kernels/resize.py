@@ -165,7 +165,7 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (planes, height, width), out (planes, high, wide).
+# data is (batch, channels, height, width), out (batch, channels, high, wide).
 
 
 @scalar
@@ -181,31 +181,31 @@ def end_of(i, side, n):
 
 
 def mean_regions(data, out):
-    _, height, width = data.shape
-    _, high, wide = out.shape
-    for q, i in items(out.shape[:2]):
+    _, _, height, width = data.shape
+    _, _, high, wide = out.shape
+    for n, c, i in items(out.shape[:3]):
         top, bottom = first_of(i, height, high), end_of(i, height, high)
         for j in range(wide):
             left, right = first_of(j, width, wide), end_of(j, width, wide)
             total = np.float64(0)
             for y in range(top, bottom):
                 for x in range(left, right):
-                    total += data[q, y, x]
-            out[q, i, j] = total / ((bottom - top) * (right - left))
+                    total += data[n, c, y, x]
+            out[n, c, i, j] = total / ((bottom - top) * (right - left))
 
 
 def share_regions(head, d_data):
-    """d_data[q, y, x] = sum of head[q, i, j] / pixels of (i, j), over the regions (i, j) that hold pixel (y, x)."""
-    _, high, wide = head.shape
-    _, height, width = d_data.shape
-    for q, y, x in items(d_data.shape):
+    """d_data[n, c, y, x] = sum of head[n, c, i, j] / pixels of (i, j), over the regions that hold pixel (y, x)."""
+    _, _, high, wide = head.shape
+    _, _, height, width = d_data.shape
+    for n, c, y, x in items(d_data.shape):
         total = np.float64(0)
         for i in range(first_of(y, high, height), end_of(y, high, height)):
             down = end_of(i, height, high) - first_of(i, height, high)
             for j in range(first_of(x, wide, width), end_of(x, wide, width)):
                 across = end_of(j, width, wide) - first_of(j, width, wide)
-                total += head[q, i, j] / np.float64(down * across)
-        d_data[q, y, x] = total
+                total += head[n, c, i, j] / np.float64(down * across)
+        d_data[n, c, y, x] = total
 
 
 @scalar
@@ -219,9 +219,9 @@ def place_of(i, side, n, aligned):
 
 
 def stretch(data, out, align_corners):
-    _, height, width = data.shape
-    _, high, wide = out.shape
-    for q, i in items(out.shape[:2]):
+    _, _, height, width = data.shape
+    _, _, high, wide = out.shape
+    for n, c, i in items(out.shape[:3]):
         y = place_of(i, height, high, align_corners)
         top = min(np.int64(y), height - 1)
         bottom, lower = min(top + 1, height - 1), y - top
@@ -229,17 +229,17 @@ def stretch(data, out, align_corners):
             x = place_of(j, width, wide, align_corners)
             left = min(np.int64(x), width - 1)
             after, right = min(left + 1, width - 1), x - left
-            above = data[q, top, left] * (1 - right) + data[q, top, after] * right
-            below = data[q, bottom, left] * (1 - right) + data[q, bottom, after] * right
-            out[q, i, j] = above * (1 - lower) + below * lower
+            above = data[n, c, top, left] * (1 - right) + data[n, c, top, after] * right
+            below = data[n, c, bottom, left] * (1 - right) + data[n, c, bottom, after] * right
+            out[n, c, i, j] = above * (1 - lower) + below * lower
 
 
 def stretch_back(head, d_data, align_corners):
-    planes, high, wide = head.shape
-    _, height, width = d_data.shape
-    for q in items(planes):
-        for y, x in steps(d_data.shape[1:]):
-            d_data[q, y, x] = 0
+    _, _, high, wide = head.shape
+    _, _, height, width = d_data.shape
+    for n, c in items(d_data.shape[:2]):
+        for y, x in steps(d_data.shape[2:]):
+            d_data[n, c, y, x] = 0
         for i in range(high):
             y = place_of(i, height, high, align_corners)
             top = min(np.int64(y), height - 1)
@@ -248,11 +248,11 @@ def stretch_back(head, d_data, align_corners):
                 x = place_of(j, width, wide, align_corners)
                 left = min(np.int64(x), width - 1)
                 after, right = min(left + 1, width - 1), x - left
-                value = head[q, i, j]
-                d_data[q, top, left] += value * (1 - lower) * (1 - right)
-                d_data[q, top, after] += value * (1 - lower) * right
-                d_data[q, bottom, left] += value * lower * (1 - right)
-                d_data[q, bottom, after] += value * lower * right
+                value = head[n, c, i, j]
+                d_data[n, c, top, left] += value * (1 - lower) * (1 - right)
+                d_data[n, c, top, after] += value * (1 - lower) * right
+                d_data[n, c, bottom, left] += value * lower * (1 - right)
+                d_data[n, c, bottom, after] += value * lower * right
 
 
 MEAN_REGIONS, SHARE_REGIONS = Loop(mean_regions), Loop(share_regions)
@@ -262,29 +262,23 @@ STRETCH, STRETCH_BACK = Loop(stretch), Loop(stretch_back)
 # --- the operators ------------------------------------------------------------------------------
 
 
-def planes(images):
-    """A batch of images as (planes, height, width)."""
-    batch, channels, height, width = images.shape
-    return images.reshape((batch * channels, height, width))
-
-
 def forward_pooling(p, data, out):
-    MEAN_REGIONS(planes(data), planes(out))
+    MEAN_REGIONS(data, out)
 
 
 def backward_pooling(p, head, d_data):
     if d_data is not None:
-        SHARE_REGIONS(planes(head), planes(d_data))
+        SHARE_REGIONS(head, d_data)
 
 
 def forward(p, data, like, out):
-    STRETCH(planes(data), planes(out), p.align_corners)
+    STRETCH(data, out, p.align_corners)
 
 
 def backward(p, head, d_data, d_like):
     zero(d_like)
     if d_data is not None:
-        STRETCH_BACK(planes(head), planes(d_data), p.align_corners)
+        STRETCH_BACK(head, d_data, p.align_corners)
 
 
 def cases_pooling(draw):

@@ -109,20 +109,34 @@ def infer_nearest(p, ins, outs):
     shapes[0] = (*first[:2], *(side // p.scale for side in out[2:]))
     for shape in shapes:
         out = merge("UpSampling/inputs", "batch", out, (shape[0], *(UNKNOWN,) * 3))
-    for shape in shapes:
         pairs = zip(shape[2:], out[2:], strict=True)
-        divides = all(not told(a, b) or a == b or (a > 0 and b % a == 0) for a, b in pairs)
-        require("UpSampling/inputs", divides, f"an input of {shape} does not divide an output of {out}")
-    counts = [shape[1] for shape in shapes]
-    if p.multi_input_mode == "sum":
-        for count in counts:
-            out = merge("UpSampling/multi-input-mode", "channels", out, (UNKNOWN, count, UNKNOWN, UNKNOWN))
-        counts = [out[1]] * len(counts)
-    else:
-        if told(out[1]) and counts.count(UNKNOWN) == 1:
-            counts[counts.index(UNKNOWN)] = max(out[1] - sum(count for count in counts if told(count)), 0)
-        out = merge("UpSampling/multi-input-mode", "channels", out, (UNKNOWN, sum(counts), UNKNOWN, UNKNOWN))
+        require(
+            "UpSampling/inputs", all(divides(*pair) for pair in pairs),
+            f"an input of {shape} does not divide an output of {out}",
+        )
+    channels_of = summed if p.multi_input_mode == "sum" else concatenated
+    counts, out = channels_of([shape[1] for shape in shapes], out)
     return [(out[0], count, *shape[2:]) for count, shape in zip(counts, shapes, strict=True)], [out]
+
+
+def divides(side, longer):
+    """Whether one side divides another, as far as they are known."""
+    return not told(side, longer) or side == longer or (side > 0 and longer % side == 0)
+
+
+def summed(counts, out):
+    """Channels of the inputs, all alike, and the output, which has as many."""
+    for count in counts:
+        out = merge("UpSampling/multi-input-mode", "channels", out, (UNKNOWN, count, UNKNOWN, UNKNOWN))
+    return [out[1]] * len(counts), out
+
+
+def concatenated(counts, out):
+    """Channels of the inputs, and the output, which has those of all; where one number is unknown it is the rest."""
+    if told(out[1]) and counts.count(UNKNOWN) == 1:
+        rest = max(out[1] - sum(count for count in counts if told(count)), 0)
+        counts = [count if told(count) else rest for count in counts]
+    return counts, merge("UpSampling/multi-input-mode", "channels", out, (UNKNOWN, sum(counts), UNKNOWN, UNKNOWN))
 
 
 def infer_type(p, ins, outs):

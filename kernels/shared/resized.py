@@ -6,6 +6,23 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..foundation import require, told
+from ..foundation.shapes import MaybeShape
+
+MOST_CHANNELS = 512
+
+
+def require_picture(clause: str, name: str, shape: MaybeShape) -> None:
+    """Refuse a shape that is no picture of OpenCV's: (height, width, channels)."""
+    sides = () if shape is None else shape
+    fits = (shape is None or len(shape) == 3) and all(side > 0 for side in sides if told(side))
+    fits = fits and not (sides and told(sides[-1]) and sides[-1] > MOST_CHANNELS)
+    require(
+        clause, fits,
+        f"{name} has shape {shape}, expected (height, width, channels) without 0, and {MOST_CHANNELS} channels at most",
+    )
+
+
 # Weights of bilinear interpolation in bytes are multiples of 1 / 2048.
 ONE = 2048
 

@@ -182,17 +182,17 @@ def shuffle(data: Symbol, **kwargs: Any) -> Symbol:
     return operators.make_function(get("_shuffle"), "_shuffle")(data, **kwargs)
 
 
-def _like(name: str) -> Any:
-    return operators.make_function(get(f"_random_{name}_like"), f"{name}_like")
+def _like(operator: str) -> Any:
+    return operators.make_function(get(operator), operator.removeprefix("_random_"))
 
 
-exponential_like = _like("exponential")
-gamma_like = _like("gamma")
-generalized_negative_binomial_like = _like("generalized_negative_binomial")
-negative_binomial_like = _like("negative_binomial")
-normal_like = _like("normal")
-poisson_like = _like("poisson")
-uniform_like = _like("uniform")
+exponential_like = _like("_random_exponential_like")
+gamma_like = _like("_random_gamma_like")
+generalized_negative_binomial_like = _like("_random_generalized_negative_binomial_like")
+negative_binomial_like = _like("_random_negative_binomial_like")
+normal_like = _like("_random_normal_like")
+poisson_like = _like("_random_poisson_like")
+uniform_like = _like("_random_uniform_like")
 
 __all__ = [
     "exponential", "exponential_like", "gamma", "gamma_like", "generalized_negative_binomial",

@@ -46,7 +46,7 @@ NAMED_ELSEWHERE = frozenset("""
     broadcast_to cast_storage concat convolution creation cumsum cv_resize dcasgd deconvolution diag
     dropout elementwise embedding ftml ftrl fully_connected getnnz grad_add_weight histogram
     identity lamb lars leaky_relu lrn multi_lamb multibox_detection multinomial nadam
-    nag pooling quadratic quantize random reduce regression_output reshape rmsprop rnn roi_align
+    nag pooling quadratic quantize random random_like reduce regression_output reshape rmsprop rnn roi_align
     scalar sgd shape_array shuffle signum slice slice_channel softmax softmax_output sort
     sparse_retain split_v2 square_sum stretch_like transpose unary
 """.split())
