@@ -36,6 +36,22 @@ def _text(node: ast.AST) -> str:
 SWAPPED = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
 
 
+def _one_less(sides: ast.expr) -> str:
+    """The sides of a loop over several axes, the first of them less by one; nothing where they are a number."""
+    match sides:
+        case ast.Tuple([ast.Starred(), *_]):
+            return ""
+        case ast.Tuple([first, *rest]):
+            return f"({', '.join([f'{_text(first)} - 1', *map(_text, rest)])})"
+        case ast.Attribute(array, "shape"):
+            return f"({_text(array)}.shape[0] - 1, *{_text(array)}.shape[1:])"
+        case ast.Subscript(ast.Attribute(_, "shape") as shape, ast.Slice(lower, upper)):
+            first = int(_text(lower)) if lower is not None else 0
+            end = _text(upper) if upper is not None else ""
+            return f"({_text(shape)}[{first}] - 1, *{_text(shape)}[{first + 1}:{end}])"
+    return ""
+
+
 def _page_edits(node: ast.AST, up: ast.AST, indexing: bool, loop: bool) -> Iterator[tuple[str, str]]:
     """(class, new text) of changes of a node of a page."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SWAPPED:
@@ -50,6 +66,8 @@ def _page_edits(node: ast.AST, up: ast.AST, indexing: bool, loop: bool) -> Itera
         yield "boundary", f"range({', '.join([*first, last])} - 1)" if len(node.args) < 3 else "range(0)"
         if len(node.args) == 1:
             yield "term", f"range(1, {last})"
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "steps" and (sides := _one_less(node.args[0])):
+        yield "boundary", f"steps({sides})"
     if isinstance(node, ast.BinOp):
         left, right = _text(node.left), _text(node.right)
         if indexing:
@@ -79,6 +97,8 @@ def _page_edits(node: ast.AST, up: ast.AST, indexing: bool, loop: bool) -> Itera
     whole = isinstance(node, ast.Constant) and type(node.value) is int
     if whole and isinstance(up, ast.Subscript) and up.slice is node:
         yield "index", "-1" if node.value != -1 else "0"
+    if isinstance(up, ast.Tuple) and indexing and (whole or isinstance(node, ast.Name)):
+        yield "index", "1" if _text(node) == "0" else "0"
     if isinstance(node, ast.Constant) and type(node.value) is float and node.value != 0.0:
         yield "precision", repr(node.value * 1.0001)
         yield "sign", repr(node.value * 2)
@@ -86,7 +106,11 @@ def _page_edits(node: ast.AST, up: ast.AST, indexing: bool, loop: bool) -> Itera
         target, value = _text(node.targets[0]), _text(node.value)
         yield "memory", f"{target} += {value}"
         yield "precision", f"{target} = ({value}) * 1.0001"
-        yield "precision", f"{target} = ({value}) * (1.0005 if ({_text(node.targets[0].slice)}) == 0 else 1)"
+        place = node.targets[0].slice
+        is_first = f"({_text(place)}) == 0"
+        if isinstance(place, ast.Tuple):
+            is_first = f"{_text(place)} == {(0,) * len(place.elts)}"
+        yield "precision", f"{target} = ({value}) * (1.0005 if {is_first} else 1)"
         yield "precision", f"{target} = np.float32(np.float16({value}))"
         cut = f"np.uint32((np.float32({value})).view(np.uint32) & 0xFFFF0000)"
         yield "precision", f"{target} = np.float32({cut}.view(np.float32))"
@@ -101,7 +125,7 @@ def _page_edits(node: ast.AST, up: ast.AST, indexing: bool, loop: bool) -> Itera
             yield "term", f"{target} += 2 * ({value})"
             yield "precision", f"{target} = np.float32(np.float16({target} + {value}))"
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "items" and len(node.args) == 1:
-        yield "memory", f"items({_text(node.args[0])} - 1)"
+        yield "memory", f"items({_one_less(node.args[0]) or f'{_text(node.args[0])} - 1'})"
     fills = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not loop
     if fills and (getattr(node.value.func, "attr", "") == "fill" or getattr(node.value.func, "id", "").isupper()):
         yield "memory", "pass"
