@@ -4,5 +4,5 @@ A twin names the loop that it replaces, ``PRODUCT.use_blocks(BlockTwin(product, 
 tells what a twin is. It has the bits of the page's loop. ``REFIMPL_PLAIN_KERNELS=1`` or ``with plain_kernels():`` turns
 all of them off, and without this folder every loop runs as it reads.
 
-To read: ``products``, then ``convolutions``, which are products too, then ``reductions``.
+To read: ``products``, then ``reductions``.
 """

@@ -1,9 +1,10 @@
-"""``*`` and ``%`` on CUDA with the numbers that they have on the CPU and in Python.
+"""``*``, ``%``, ``max`` and ``min`` on CUDA with the numbers that they have on the CPU and in Python.
 
 CUDA's compiler makes one operation of ``a * b + c``, rounded once, wherever it can, and Numba has no switch for that.
 So that sums have the bits that their clauses state, every ``*`` in the text of a loop or formula becomes a call of
 ``times``, which is a multiplication that CUDA never fuses. The remainder of ``%`` is there x - trunc(x / y) * y, which
-is NaN where y is infinite and rounded where x / y is large, so every ``%`` becomes a call of ``modulo``.
+is NaN where y is infinite and rounded where x / y is large, so every ``%`` becomes a call of ``modulo``. ``max`` and
+``min`` leave NaN out there; in Python the first argument stays unless the second is really larger or smaller.
 """
 
 from __future__ import annotations
@@ -43,6 +44,15 @@ def _modulo(builder: Any, kind: str, left: Any, right: Any) -> Any:
     return builder.select(is_zero, _called(builder, _SIGNS[kind], zero, right), moved)
 
 
+def _chosen(comparison: str) -> Callable:
+    """The second number where it compares so with the first, which NaN never does; else the first."""
+    def build(builder: Any, kind: str, left: Any, right: Any) -> Any:
+        del kind
+        return builder.select(builder.fcmp_ordered(comparison, right, left), right, left)
+
+    return build
+
+
 def _function(operation: Callable, of_floats: Callable) -> Any:
     """``operation`` as a function for CUDA's compiler; of whole numbers it is what it always is."""
     extending = importlib.import_module("numba.cuda.extending")
@@ -53,8 +63,9 @@ def _function(operation: Callable, of_floats: Callable) -> Any:
         kind = str(usual.return_type)
 
         def build(context, builder, signature, args):
-            given = zip(args, signature.args, usual.args, strict=True)
-            left, right = (context.cast(builder, value, kind, wanted) for value, kind, wanted in given)
+            wanted = usual.args if kind not in _FLOATS else (usual.return_type,) * 2
+            given = zip(args, signature.args, wanted, strict=True)
+            left, right = (context.cast(builder, value, of, to) for value, of, to in given)
             if kind not in _FLOATS:
                 return context.get_function(operation, usual)(builder, (left, right))
             return of_floats(builder, kind, left, right)
@@ -74,3 +85,15 @@ def times() -> Any:
 def modulo() -> Any:
     """``a % b``, exact before it takes the sign of b."""
     return _function(operator.mod, _modulo)
+
+
+@cache
+def greater() -> Any:
+    """``max(a, b)``, which is a unless b > a."""
+    return _function(max, _chosen(">"))
+
+
+@cache
+def lesser() -> Any:
+    """``min(a, b)``, which is a unless b < a."""
+    return _function(min, _chosen("<"))

@@ -11,7 +11,7 @@ import dis
 import importlib
 import inspect
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial, reduce
 from itertools import pairwise
 from types import FunctionType, ModuleType
 from typing import Any, get_type_hints
@@ -24,7 +24,7 @@ from .devices import SIMULATED
 from .ieee import as_python
 from .later import cuda
 from .refusal import refusal
-from .rounding import modulo, times
+from .rounding import greater, lesser, modulo, times
 
 __all__ = [
     "UNCALLED_FROM_C", "Target", "flattened", "formula_for", "geometries_of", "globals_for", "inlined", "items",
@@ -76,6 +76,7 @@ class _ForCuda(Flattening):
     """``items(n)`` -> ``range(cuda.grid(1), n, cuda.gridsize(1))``, ``a * b`` -> ``times(a, b)``; see ``rounding``."""
 
     FUNCTIONS: dict[type[ast.operator], str] = {} if SIMULATED else {ast.Mult: "_times", ast.Mod: "_modulo"}
+    CHOICES: dict[str, str] = {} if SIMULATED else {"max": "_greater", "min": "_lesser"}
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802  # a node's name
         self.generic_visit(node)
@@ -90,8 +91,11 @@ class _ForCuda(Flattening):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802  # a node's name
         super().visit_Call(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "items":
-            return _share(node.args[0])
+        match node.func:
+            case ast.Name("items"):
+                return _share(node.args[0])
+            case ast.Name(name) if name in self.CHOICES:
+                return reduce(partial(called, self.CHOICES[name]), node.args)
         return node
 
     def shared(
@@ -146,7 +150,7 @@ def globals_for(function: FunctionType, device: Target) -> dict[str, Any]:
     if device == "gpu":
         scope["_cuda"] = importlib.import_module("numba.cuda")
         if not SIMULATED:
-            scope |= {"_times": times(), "_modulo": modulo()}
+            scope |= {"_times": times(), "_modulo": modulo(), "_greater": greater(), "_lesser": lesser()}
     return scope
 
 

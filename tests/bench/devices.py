@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
-from refimpl.kernels import convolution, reduce
+from refimpl.kernels import reduce
 from refimpl.kernels.foundation import Buffer, as_buffer, plain_kernels
 from refimpl.kernels.foundation.devices import SIMULATED, synchronize
 from refimpl.kernels.foundation.loop import Loop, twins_by_blocks
 from refimpl.kernels.foundation.walks import reduction_of
-from refimpl.kernels.shared.convolution_geometry import geometry_of, volume
 from refimpl.kernels.shared.products import PRODUCT, product_of
 
 DEVICE = "gpu(0)"
@@ -54,27 +53,6 @@ def product(n: int, k: int, m: int) -> Work:
     return _work(PRODUCT, [_made(n, k), _made(m, k), _made(n, m), g], 2, 2 * n * k * m)
 
 
-def _convolved(loop: Loop, order: str, images: int, channels: int, filters: int, side: int, kernel: int) -> Work:
-    pad = (kernel // 2,) * 2
-    arrays = {
-        "data": (images, channels, side, side), "weight": (filters, channels, kernel, kernel),
-        "out": (images, filters, side, side),
-    }
-    g = geometry_of(arrays["data"], arrays["out"], (kernel, kernel), (1, 1), pad, (1, 1), 1)
-    flops = 2 * prod(arrays["out"]) * prod(arrays["weight"][1:])
-    return _work(loop, [*(volume(_made(*arrays[name])) for name in order.split()), g], 2, flops)
-
-
-def convolve(*sizes: int) -> Work:
-    """Forward, with as many outputs as pixels."""
-    return _convolved(convolution.CONVOLVE, "data weight out", *sizes)
-
-
-def weight_gradient(*sizes: int) -> Work:
-    """The gradient of the weight."""
-    return _convolved(convolution.GATHER_WEIGHT, "out data weight", *sizes)
-
-
 def add_up(*sides: int) -> Work:
     """The sum of all but the first axis."""
     kept = (sides[0],) + (1,) * (len(sides) - 1)
@@ -85,11 +63,6 @@ def add_up(*sides: int) -> Work:
 ROWS: dict[str, tuple[Callable[..., Work], tuple[int, ...]]] = {
     "product 64x784x128": (product, (64, 784, 128)),
     "product 1024x1024x1024": (product, (1024, 1024, 1024)),
-    "conv 5x5 20>50 12^2 b64, forward": (convolve, (64, 20, 50, 12, 5)),
-    "conv 3x3 16>16 32^2 b32, forward": (convolve, (32, 16, 16, 32, 3)),
-    "conv 3x3 64>64 56^2 b4, forward": (convolve, (4, 64, 64, 56, 3)),
-    "conv 3x3 16>16 32^2 b32, gradient of the weight": (weight_gradient, (32, 16, 16, 32, 3)),
-    "conv 3x3 64>64 56^2 b4, gradient of the weight": (weight_gradient, (4, 64, 64, 56, 3)),
     "sum of 1,920 rows of 1,000": (add_up, (1920, 1000)),
     "sum of 512K": (add_up, (1, 1 << 19)),
 }

@@ -39,3 +39,13 @@ def test_modulo(dtype: str, reverse: bool) -> None:
 def test_modulo_of_whole_numbers(dtype: str) -> None:
     x, y = (mx.nd.array(row, ctx=mx.gpu(0), dtype=dtype) for row in ([7, -7, 7, -7, 5], [3, 3, -3, -3, 0]))
     assert mx.nd.broadcast_mod(x, y).asnumpy().tolist() == [1, 2, -2, -1, 0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_lighting_keeps_nan(dtype: str) -> None:
+    """Its clipping is min(max(x, -inf), inf); the smaller of NaN and another number is no NaN to CUDA itself."""
+    data = mx.nd.array([[[np.nan, INF, -INF], [1, 2, 3]]], ctx=mx.gpu(0), dtype=dtype)
+    result = mx.nd.image.adjust_lighting(data, alpha=(0, 0, 0)).asnumpy()
+    assert np.isnan(result[0, 0, 0])
+    assert result[0, 0, 1:].tolist() == [INF, -INF]
+    assert result[0, 1].tolist() == [1, 2, 3]
