@@ -14,11 +14,14 @@ from hypothesis import HealthCheck, settings
 from refimpl import engine
 from refimpl.context import num_gpus
 from refimpl.engine.failures import Failures
+from refimpl.kernels.foundation.ahead import AHEAD
 
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
     # Tests start many processes, and each would take a second more to import the package without bytecode.
     _bytecode = tempfile.TemporaryDirectory(prefix="refimpl-bytecode-")
     os.environ["PYTHONPYCACHEPREFIX"] = _bytecode.name
+
+os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # of processes that tests start; see `_one_compiler`
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=6, database=None,
@@ -27,6 +30,13 @@ settings.register_profile(
 settings.register_profile("few", settings.get_profile("ci"), max_examples=4)  # README's command, repeated laws
 settings.register_profile("long", settings.get_profile("ci"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "few"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_compiler() -> Iterator[None]:
+    """No process that tests share has helpers: there is a worker of pytest-xdist for each core."""
+    with AHEAD.by(1):
+        yield
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,8 +2,8 @@
 
 ``a[n, c, y, x]`` becomes ``a[((n * C + c) * H + y) * W + x]``. The sides are those of the buffer's shape: a loop passes
 them, as whole numbers, after the arguments that the page gives. ``for n, c in items(a.shape)`` and
-``for n, c in steps(a.shape)`` become nested ranges; on CUDA ``items`` becomes one range that the threads share, and
-each index is split. ``loop.py`` tells what a page may write.
+``for n, c in steps(a.shape)`` become nested ranges, those of ``items`` over planes and their two axes. On CUDA
+``items`` becomes one range that the threads share, and each index is split. ``loop.py`` tells what a page may write.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, reduce
 from itertools import product
 from types import CodeType, FunctionType
 from typing import Any, NoReturn
@@ -321,6 +321,11 @@ def _nested(names: Sequence[ast.expr], sides: list[ast.expr], body: list[ast.stm
     return body
 
 
+def product_of(sides: Sequence[ast.expr]) -> ast.expr:
+    """How many places a shape has."""
+    return reduce(lambda one, other: ast.BinOp(one, ast.Mult(), other), sides)
+
+
 def split(names: Sequence[ast.expr], sides: list[ast.expr], item: str) -> Iterator[ast.stmt]:
     """Statements that split the number of an item into its index along each axis."""
     whole, rest = item, f"{item}_"
@@ -349,4 +354,7 @@ def checked(place: Any, shape: Any) -> int:
     return flat
 
 
-__all__ = ["Axes", "Flattening", "axes_of", "called", "checked", "definition_of", "items", "split", "steps", "walk_of"]
+__all__ = [
+    "Axes", "Flattening", "axes_of", "called", "checked", "definition_of", "items", "product_of", "split", "steps",
+    "walk_of",
+]

@@ -36,6 +36,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
+from .ahead import share
 from .described import note_calls
 from .forks import own_lock
 from .interrupts import hold_while_compiling
@@ -275,6 +276,7 @@ class _Cache(NullCache):
     def __init__(self, function: FunctionType, place: Path) -> None:
         self._function = function
         self._place = place
+        self._last: tuple[Any, tuple[Path, bytes]] | None = None
 
     @property
     def cache_path(self) -> str:
@@ -282,13 +284,22 @@ class _Cache(NullCache):
 
     def _entry(self, sig: Any, codegen: Any) -> tuple[Path, bytes]:
         """Return the file for a signature, and its identity: everything that the machine code depends on."""
+        last = self._last
+        if last is not None and last[0] == sig:  # one signature is asked for several times in a row
+            return last[1]
         code = self._function.__code__
         identity = repr((
             self._place.name, self._function.__module__, self._function.__qualname__, code.co_firstlineno,
             code.co_code, sys.implementation.cache_tag, getattr(sys, "abiflags", ""), sig, codegen.magic_tuple(),
         )).encode()
         name = re.sub(r"\W", "", self._function.__qualname__)
-        return self._place / f"{name}-{hashlib.sha256(identity).hexdigest()[:16]}.kernel", identity
+        found = self._place / f"{name}-{hashlib.sha256(identity).hexdigest()[:16]}.kernel", identity
+        self._last = sig, found
+        return found
+
+    def keeps(self, sig: Any, target_context: Any) -> bool:
+        """Whether there is a file for a signature."""
+        return self._entry(sig, target_context.codegen())[0].is_file()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled function for a signature, or None."""
@@ -333,4 +344,6 @@ def enable(dispatcher: Any) -> None:
     if place is not None:
         dispatcher._cache = _Cache(dispatcher.py_func, place)
     hold_while_compiling(dispatcher)
+    if place is not None:
+        share(dispatcher)
     note_calls(dispatcher)

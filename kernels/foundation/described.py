@@ -57,7 +57,7 @@ class Described:
 
     _numba_type_ = _OPAQUE  # no kernel is compiled for it; see `note_calls`
 
-    def __init__(self, memory: int | Borrowed, dtype: np.dtype, size: int, notes: list[tuple]) -> None:
+    def __init__(self, memory: int | Borrowed, dtype: np.dtype, size: int, notes: Notes) -> None:
         self.memory, self.dtype, self.size, self.notes = memory, dtype, size, notes
 
     def __setitem__(self, place: slice, value: Any) -> None:
@@ -69,6 +69,13 @@ class Described:
         """What ``scratch`` gives to a page that runs on described memory."""
         lent = [Borrowed(slot, size, dtype) for slot, size in enumerate(sizes)]
         return tuple(Buffer(Described(one, dtype, one.size, self.notes), (one.size,)) for one in lent)
+
+
+class Notes(list):
+    """Calls that are noted: of a loop or kernel, with arguments. ``answer`` runs in the place of a kernel."""
+
+    answer: Callable[..., Any]
+    is_guess = False
 
 
 class Unknown:
@@ -85,6 +92,16 @@ def _give_nothing(*_: Any) -> Unknown:
     return Unknown()
 
 
+class _Guesses(Notes):
+    """Calls that are likely: a kernel that answers says yes, and what is noted before a page fails is kept."""
+
+    answer = staticmethod(lambda *_: True)  # twins ask whether all numbers are finite
+    is_guess = True
+
+
+Notes.answer = staticmethod(_give_nothing)
+
+
 def note_calls(dispatcher: Any) -> None:
     """Make a compiled kernel note its calls with described memory; other calls cost nothing more.
 
@@ -97,7 +114,7 @@ def note_calls(dispatcher: Any) -> None:
         for arg in args:
             if type(arg) is Described and not kwargs:
                 arg.notes.append((dispatcher, args))
-                return _give_nothing
+                return arg.notes.answer
         return compile_for(*args, **kwargs)
 
     dispatcher._compile_for_args = note_or_compile
@@ -106,14 +123,14 @@ def note_calls(dispatcher: Any) -> None:
 class _Lender(threading.local):
     """Who lends working memory to the twins of this thread: None for the thread's own (``tuned/kernel.py``)."""
 
-    notes: list[tuple] | None = None
+    notes: Notes | None = None
 
 
 LENDER = _Lender()
 
 
 @contextmanager
-def _lending(notes: list[tuple]) -> Iterator[None]:
+def _lending(notes: Notes) -> Iterator[None]:
     LENDER.notes = notes
     try:
         yield
@@ -171,15 +188,19 @@ def repeatable_calls(page: Page, given: Sequence[Memory | None]) -> list[LoopCal
     return _told_twice(page, given, apart=True)
 
 
+def likely_calls(page: Page, given: Sequence[Memory | None]) -> list[LoopCall]:
+    """What ``page`` calls for buffers like ``given`` where all numbers are finite, as far as there is saying so."""
+    return _noted(page, given, _Guesses(), apart=True) or []
+
+
 def _told_twice(page: Page, given: Sequence[Memory | None], *, apart: bool) -> list[LoopCall] | None:
-    found, again = (_noted(page, given, apart=apart) for _ in range(2))
+    found, again = (_noted(page, given, Notes(), apart=apart) for _ in range(2))
     if not found or again is None or len(found) != len(again):
         return None
     return found if all(map(_are_same, found, again)) else None
 
 
-def _noted(page: Page, given: Sequence[Memory | None], *, apart: bool) -> list[LoopCall] | None:
-    notes: list[tuple] = []
+def _noted(page: Page, given: Sequence[Memory | None], notes: Notes, *, apart: bool) -> list[LoopCall] | None:
     memory: dict[int, Described] = {}
     for one in given:
         if one is not None and one.number not in memory:
@@ -187,11 +208,12 @@ def _noted(page: Page, given: Sequence[Memory | None], *, apart: bool) -> list[L
     try:
         page([None if one is None else Buffer(memory[one.number], one.shape) for one in given])
     except Exception:  # noqa: BLE001  # it wanted elements, and what that leads to is the page's affair
-        return None
+        if not notes.is_guess:
+            return None
     return [call for loop, args in list(notes) for call in _calls(loop, args, notes if apart else None)]
 
 
-def _calls(loop: Any, given: Sequence[Any], notes: list[tuple] | None) -> list[LoopCall]:
+def _calls(loop: Any, given: Sequence[Any], notes: Notes | None) -> list[LoopCall]:
     """A noted call with places where it has described memory; that of a twin taken apart if there are ``notes``."""
     if not hasattr(loop, "has_twin_for"):
         return [_placed(loop, given)]
@@ -205,7 +227,8 @@ def _calls(loop: Any, given: Sequence[Any], notes: list[tuple] | None) -> list[L
         with _lending(notes):
             loop._tuned(*given)
     except Exception:  # noqa: BLE001  # it wanted elements, or parts of memory: then it stays whole
-        return whole
+        if not notes.is_guess:
+            return whole
     return [call for kernel, args in list(notes) for call in _calls(kernel, args, notes)]
 
 

@@ -66,6 +66,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
 from . import cache as kernel_cache
 from . import devices, interrupts
+from .ahead import declare
 from .axes import Axes, axes_of
 from .blocks import BlockTwin
 from .buffer import Buffer
@@ -193,6 +194,7 @@ class Loop:
         self._cpu: Any = None
         self._gpu: dict[str, Any] = {}
         LOOPS.append(self)
+        declare(function.__module__, label, lambda: self.cpu)
 
     def use_twin(
         self, twin: Callable, dtypes: tuple[type, ...], takes: Callable[[Sequence[Any]], bool] | None = None

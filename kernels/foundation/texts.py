@@ -11,7 +11,7 @@ import dis
 import importlib
 import inspect
 from collections.abc import Callable, Sequence
-from functools import cache, reduce
+from functools import cache
 from itertools import pairwise
 from types import FunctionType, ModuleType
 from typing import Any, get_type_hints
@@ -19,7 +19,7 @@ from typing import Any, get_type_hints
 import numba
 from numba import njit
 
-from .axes import Axes, Flattening, axes_of, called, checked, definition_of, items, split, steps
+from .axes import Axes, Flattening, axes_of, called, checked, definition_of, items, product_of, split, steps
 from .devices import SIMULATED
 from .ieee import as_python
 from .later import cuda
@@ -56,6 +56,16 @@ class _ForCpu(Flattening):
         whole: list[ast.expr] = [called("_whole", index) for index in place]
         return called("_checked", ast.Tuple(whole, ast.Load()), ast.Tuple([*self.sides(name)], ast.Load()))
 
+    def shared(
+        self, names: Sequence[ast.expr], sides: list[ast.expr], body: list[ast.stmt], item: str
+    ) -> list[ast.stmt]:
+        """A range over planes around those over their two axes: more ranges take LLVM twice as long to compile."""
+        if len(names) < 4:
+            return super().shared(names, sides, body, item)
+        plane = super().shared(names[-2:], sides[-2:], body, item)
+        planes = called("range", product_of(sides[:-2]))
+        return [ast.For(ast.Name(item, ast.Store()), planes, [*split(names[:-2], sides[:-2], item), *plane], [])]
+
     def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802  # a node's name
         if isinstance(node.func, ast.Name) and node.func.id == "items":
             node.func.id = "range"
@@ -88,8 +98,8 @@ class _ForCuda(Flattening):
         self, names: Sequence[ast.expr], sides: list[ast.expr], body: list[ast.stmt], item: str
     ) -> list[ast.stmt]:
         """One range over all places, of which each thread has a share."""
-        count = reduce(lambda one, other: ast.BinOp(one, ast.Mult(), other), sides)
-        return [ast.For(ast.Name(item, ast.Store()), _share(count), [*split(names, sides, item), *body], [])]
+        share = _share(product_of(sides))
+        return [ast.For(ast.Name(item, ast.Store()), share, [*split(names, sides, item), *body], [])]
 
 
 def _share(count: ast.expr) -> ast.expr:

@@ -167,7 +167,7 @@ def convolve_inside(source, weight, result, p: Sums, packed, lists, sums, nothin
             lanes, weights = min(width, p.outs - column), group * p.outs * p.ins * p.taps + column * p.out_step
             for number in range(0, p.batch_size, images):
                 image = min(number, p.batch_size - images)  # the last pass may make an image again
-                at, kind = 0, 0
+                at = kind = np.int64(0)  # a plain 0 is a type of its own, for which the callees would be compiled too
                 for band in range(len(bands)):
                     end = at
                     for low in range(0, p.ins, p.deep):

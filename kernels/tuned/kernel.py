@@ -14,6 +14,7 @@ from numba import njit
 
 from ..foundation import cache as kernel_cache
 from ..foundation import interrupts
+from ..foundation.ahead import declare
 from ..foundation.buffer import allocate
 from ..foundation.described import LENDER, lent
 from ..foundation.forks import own_lock
@@ -30,9 +31,11 @@ class Kernel:
     """A function that becomes machine code when it is first called: nobody needs all of them."""
 
     def __init__(self, function: FunctionType, label: str, bound: dict[str, Any]) -> None:
-        self._function, self._label, self._bound = function, label, bound
+        formulas = [formula.__name__ for formula in bound.values() if isinstance(formula, FunctionType)]
+        self._function, self._name, self._bound = function, "_".join([function.__name__, *formulas, label]), bound
         self._lock = own_lock()
         self._ready: Any = None
+        declare(function.__module__, self._name, lambda: self.dispatcher)
 
     def __call__(self, *args: Any) -> Any:
         """Run it."""
@@ -48,10 +51,9 @@ class Kernel:
         return self._ready
 
     def _made(self) -> Any:
-        function, formulas = self._function, [f for f in self._bound.values() if isinstance(f, FunctionType)]
-        body = rewrite(Loop._bound(function, self._bound), "cpu")
-        body.__name__ = body.__qualname__ = "_".join([function.__name__, *(f.__name__ for f in formulas), self._label])
-        body.__module__ = function.__module__
+        body = rewrite(Loop._bound(self._function, self._bound), "cpu")
+        body.__name__ = body.__qualname__ = self._name
+        body.__module__ = self._function.__module__
         scope = body.__globals__
         called = {name: scope[name] for name in body.__code__.co_names if isinstance(scope.get(name), Kernel)}
         scope.update({name: other.dispatcher for name, other in called.items()})

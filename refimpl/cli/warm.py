@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import time
-from concurrent.futures.process import BrokenProcessPool
 from typing import Annotated, Any
 
 import typer
 
 from ..base import decides
+from ..kernels.foundation.ahead import AHEAD
 from ..module import Module
-from . import feeding, warming
+from . import feeding
 from .errors import refuse, say
 from .feeding import ShapeOption
 from .loaded import Network, Shapes
 from .options import MOMENTUM, BucketOption, known_optimizer, named_shapes
-from .waiting import Work, working
+from .waiting import working
 
 
 @decides("Cli/warm")
@@ -33,14 +32,12 @@ def warm(
     known_optimizer(optimizer)
     given = named_shapes(shape)
     started = time.monotonic()
-    with working("warming", "operators") as work:
+    with working("warming", "") as work, AHEAD.by(jobs):
         network = Network(prefix, epoch, bucket=bucket, with_labels=train)
         given = given or _stated(network)
         network.require_inputs(given, "--shape")
-        shapes = network.shapes(given)
-        made = _in_processes(network, shapes, jobs or os.cpu_count() or 1, train, work)
-        work.what, work.note = "running the whole network", ""
         module = network.module(given, training=train)
+        AHEAD.compile_all()
         batch = next(feeding.randomly(given, network.types).batches)
         if train:
             _train(module, batch, optimizer)
@@ -48,8 +45,8 @@ def warm(
             module.forward(batch, is_train=False)
         for value in module.get_outputs():
             value.wait_to_read()
-        kernels, seconds = made.kernels + work.compiled.done, made.seconds + work.compiled.seconds
-    say(f"compiled {kernels} kernels ({seconds:.1f} s of compilation) in {time.monotonic() - started:.1f} s")
+    made, seconds = work.compiled, time.monotonic() - started
+    say(f"compiled {made.done} kernels ({made.seconds:.1f} s of compilation) in {seconds:.1f} s")
 
 
 def _stated(network: Network) -> Shapes:
@@ -62,23 +59,6 @@ def _stated(network: Network) -> Shapes:
             f"{network.file} does not state the shape of {name}; give --shape {name}=1,3,224,224",
         )
     return {name: (max(stated[0], 1), *stated[1:])}
-
-
-def _in_processes(network: Network, shapes: Shapes, jobs: int, train: bool, work: Work) -> warming.Compiled:
-    uses = warming.parts(network.net, shapes, network.types)
-    work.total = len(uses)
-    if jobs == 1 or len(uses) < 2:
-        return warming.Compiled(0, 0.0)
-
-    def told(done: int, kernels: int) -> None:
-        work.done, work.note = done, f"{kernels} kernels compiled"
-
-    try:
-        return warming.compile_parts(uses, min(jobs, len(uses)), train, told)
-    except BrokenProcessPool:
-        raise refuse(
-            "Cli/warm-process", f"one of the {jobs} processes was killed, perhaps for its memory; give fewer --jobs"
-        ) from None
 
 
 def _train(module: Module, batch: Any, optimizer: str) -> None:

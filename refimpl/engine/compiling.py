@@ -37,7 +37,11 @@ def _unheard(watch: CompileWatch) -> None:
 
 
 class CompileWatch(Listener):
-    """Counts compilations. ``changed`` is called, from whichever thread compiles, as each begins and ends."""
+    """Counts compilations, those of helpers too: the threads that lead them tell (``kernels/foundation/ahead.py``).
+
+    ``changed`` is called, from whichever thread compiles, as each begins and ends. ``seconds`` is how long anything was
+    compiled.
+    """
 
     def __init__(self, changed: Callable[[CompileWatch], None] = _unheard) -> None:
         self.done = 0
@@ -46,6 +50,8 @@ class CompileWatch(Listener):
         self._changed = changed
         self._depth = threading.local()
         self._started = 0.0
+        self._lock = own_lock()
+        self._now: dict[int, str] = {}  # what is compiled, by thread
 
     def on_start(self, event: Event) -> None:
         """A kernel, or a formula that a kernel calls, begins to compile."""
@@ -54,8 +60,11 @@ class CompileWatch(Listener):
         if depth:
             return
         function = event.data["dispatcher"].py_func
-        self.current = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
-        self._started = time.monotonic()
+        with self._lock:
+            if not self._now:
+                self._started = time.monotonic()
+            self._now[threading.get_ident()] = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+            self._name()
         self._changed(self)
 
     def on_end(self, event: Event) -> None:
@@ -64,10 +73,17 @@ class CompileWatch(Listener):
         self._depth.value -= 1
         if self._depth.value:
             return
-        self.done += 1
-        self.current = ""
-        self.seconds += time.monotonic() - self._started
+        with self._lock:
+            self.done += 1
+            self._now.pop(threading.get_ident(), None)
+            self._name()
+            if not self._now:
+                self.seconds += time.monotonic() - self._started
         self._changed(self)
+
+    def _name(self) -> None:
+        first, *others = [*self._now.values(), ""]
+        self.current = f"{first} and {len(others) - 1} more" if len(others) > 1 else first
 
     def text(self) -> str:
         """Say how far it is."""
@@ -106,10 +122,6 @@ class Notice:
         self._thread: threading.Thread | None = None
         self._lock = own_lock()
         self._quiet = 0
-
-    def silence(self) -> None:
-        """Say nothing any more: the process that started this one speaks."""
-        self._quiet += 1
 
     @contextlib.contextmanager
     def left_to_others(self) -> Iterator[None]:

@@ -19,12 +19,14 @@ import numpy as np
 from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import Buffer, allocate, known
+from ..kernels.foundation.ahead import AHEAD
 from ..ndarray import NDArray
 from ..ndarray.creation import zeros_of
 from ..symbol import Symbol, dead_branches, devices, gradient, inference, memory, passes
 from ..symbol.graph import Graph
 from ..symbol.ir import Entry, Node, variables
 from ..symbol.values import Facts
+from .foreseen import kernels_of
 from .memory_pool import Parts, Pool
 from .steps import (
     AddStep,
@@ -89,6 +91,7 @@ class Program:
         self.plan = self._plan({number for number, _ in later if number is not None} | lasting(self.graph))
         self.forward_steps, self.backward_steps = self._list(later)
         self.forward_table, self.backward_table = Table(self.forward_steps, pool), Table(self.backward_steps, pool)
+        AHEAD.expect(self, kernels_of)
 
     @property
     def allocated(self) -> int:

@@ -165,7 +165,7 @@ class _Writer:
         asked = page_of(step, self._is_train)
         if asked is not None:
             key, page, buffers = asked
-            memory = _described(buffers)
+            memory = described_buffers(buffers)
             key = (*key, *memory)
             if key not in self._known:
                 self._known[key] = _lean(repeatable_calls(page, memory))
@@ -209,14 +209,19 @@ class _Writer:
         return found[: what.size]
 
 
-def page_of(step: Step, is_train: bool) -> tuple[tuple, Page, list[Buffer | None]] | None:
-    """What a step's page is and does, and its buffers; None where it may do something else each time."""
+def page_of(
+    step: Step, is_train: bool, *, likely: bool = False
+) -> tuple[tuple, Page, list[Buffer | None]] | None:
+    """What a step's page is and does, and its buffers; None where it may do something else each time.
+
+    ``likely``: also the page of a step that draws or computes in half precision, for what it does beside that.
+    """
     if not isinstance(step, (ForwardStep, BackwardStep, AddStep)) or isinstance(step, TransferStep):
         return None
     op, p = step.op, step.params
-    if type(op) is not Op or engine.goes_alone(p) or not step.is_direct or not _is_on_cpu(step):
+    if type(op) is not Op or engine.goes_alone(p) or not (likely or step.is_direct) or not _is_on_cpu(step):
         return None
-    mode = {"is_train": is_train} if op.mode else {}
+    mode: dict[str, Any] = {"is_train": is_train} if op.mode else {}
     if isinstance(step, BackwardStep):
         assert op.backward is not None
         run, read, written = op.backward, [*step.heads, *step.needs], step.gradients
@@ -226,6 +231,8 @@ def page_of(step: Step, is_train: bool) -> tuple[tuple, Page, list[Buffer | None
             [*read, *written],
         )
     first = len(step.inputs)
+    if op.random:
+        mode["rng"] = None  # what draws fails, and what it did before is known
     return (
         (op, exact(p), "forward", first), lambda b: op.forward(p, *op.full_inputs(p, b[:first]), *b[first:], **mode),
         [*step.inputs, *step.outputs],
@@ -243,7 +250,7 @@ def exact(p: tuple) -> tuple:
     return (p, repr(p)) if p else p
 
 
-def _described(buffers: Sequence[Buffer | None]) -> list[Memory | None]:
+def described_buffers(buffers: Sequence[Buffer | None]) -> list[Memory | None]:
     """What a page may know of its buffers: two over one array are the same memory to it."""
     numbers: dict[int, int] = {}
     return [
@@ -268,4 +275,4 @@ def _machine_code(dispatcher: Any, args: list[Any]) -> tuple[Callable, Any]:
     return (dispatcher if compiled is None else compiled.entry_point), compiled
 
 
-__all__ = ["KINDS", "Rows", "Table", "exact", "kind", "page_of", "use"]
+__all__ = ["KINDS", "Rows", "Table", "described_buffers", "exact", "kind", "page_of", "use"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..context import Context
 from ..kernels.foundation import Buffer, Loop
-from ..kernels.foundation.described import Described
+from ..kernels.foundation.described import Described, Notes
 from ..ndarray import NDArray
 from .rule import Index, Optimizer
 
@@ -45,7 +45,7 @@ class StandIn:
     """A parameter without elements, on which a rule tells what it does."""
 
     def __init__(self, state: Any, context: Context) -> None:
-        self._noted: list[tuple] = []
+        self._noted = Notes()
         self._context = context
         self._weight, self._grad, self._state = self._described(), self._described(), self._like(state)
         self._memory = [array._buffer.flat for array in (self._weight, self._grad, *arrays_of(self._state))]

@@ -128,8 +128,6 @@ def test_commands_speak_for_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     with notice.left_to_others():
         begin(notice.watch)
         end(notice.watch)
-    notice.silence()
-    begin(notice.watch)
     assert started == []
 
 

@@ -1,0 +1,66 @@
+"""Which kernels a program will call, foreseen from its steps, so that they are compiled before they are needed.
+
+``kernels/foundation/ahead.py`` asks when the first kernel is missing. What cannot be foreseen, such as what a page does
+after it has looked at values, is compiled when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+from numba.np.numpy_support import from_dtype
+
+from ..kernels.foundation.described import Borrowed, Place, likely_calls
+from ..kernels.foundation.loop import _CHOICE, Loop
+from .steps import AddStep, BackwardStep, ForwardStep, ViewBackwardStep, ViewStep
+from .table import described_buffers, page_of
+
+if TYPE_CHECKING:
+    from .program import Program
+    from .steps import Step
+
+_HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
+
+
+def kernels_of(program: Program) -> Iterator[tuple[Any, tuple]]:
+    """What compiles each kernel of a program that trains if it has gradients, and the types of the arguments."""
+    if _CHOICE.plain or _CHOICE.python:
+        return
+    known: set[tuple] = set()
+    steps = [*program.forward_steps, *program.backward_steps]
+    for step in steps:
+        yield from _kernels(step, bool(program.backward_steps), known)
+
+
+def _kernels(step: Step, is_train: bool, known: set[tuple]) -> Iterator[tuple[Any, tuple]]:
+    if not isinstance(step, (ForwardStep, BackwardStep, AddStep)) or isinstance(step, (ViewStep, ViewBackwardStep)):
+        return
+    asked = page_of(step, is_train, likely=True)
+    if asked is None:
+        return
+    key, page, buffers = asked
+    memory = described_buffers(buffers)
+    key = (*key, *memory)
+    if key in known:
+        return
+    known.add(key)
+    if not step.op.takes_half:  # it gets float32 copies
+        memory = [one and one._replace(dtype=_SINGLE if one.dtype == _HALF else one.dtype) for one in memory]
+    types = {one.number: one.dtype for one in memory if one is not None}
+    for call in likely_calls(page, memory):
+        if call.loop is not None and not call.by_twin:
+            dispatcher = call.loop.cpu if isinstance(call.loop, Loop) else call.loop
+            yield dispatcher, tuple(_type(arg, types, dispatcher) for arg in call.args)
+
+
+def _type(arg: Any, types: dict[int, np.dtype], dispatcher: Any) -> Any:
+    if type(arg) is not Place:
+        return dispatcher.typeof_pyval(arg)
+    dtype = arg.memory.dtype if isinstance(arg.memory, Borrowed) else types[arg.memory]
+    return numba.types.Array(from_dtype(dtype), 1, "C")
+
+
+__all__ = ["kernels_of"]
