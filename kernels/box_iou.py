@@ -51,12 +51,14 @@ def infer(p, ins, outs):
 
 
 def compare_corners(lhs, rhs, out, lefts, rights, extent):
+    """out[i, j] = overlap of box i of lhs and box j of rhs. ``extent`` is 0, as a side is high - low."""
     for i in items(lefts):
         for j in range(rights):
             out[i * rights + j] = overlap(lhs, i * 4, rhs, j * 4, extent)
 
 
 def compare_centers(lhs, rhs, out, lefts, rights, half):
+    """As compare_corners. ``half`` is 1/2 in the type of the boxes, so half - half is a zero of that type."""
     for i in items(lefts):
         x, y, width, height = lhs[i * 4], lhs[i * 4 + 1], lhs[i * 4 + 2], lhs[i * 4 + 3]
         for j in range(rights):

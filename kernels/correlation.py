@@ -1,9 +1,10 @@
 """Correlation: patches of one image compared with patches of another at small displacements (as in FlowNet).
 
 [Correlation/formula] both inputs get pad_size zeros on every side. Output (i, j) compares the patch of kernel_size x
-    kernel_size pixels of data1 that begins at max_displacement + i stride1 (and j) with that of data2 moved by (dy,
-    dx) stride2, one channel for each dy and dx from -r to r in C order, r = max_displacement // stride2: the products
-    are added up over pixels and channels and divided by their number.
+    kernel_size pixels of the padded data1 that begins at row max_displacement + i stride1 and column max_displacement +
+    j stride1 with the patch of the padded data2 that begins dy stride2 rows and dx stride2 columns further. There is
+    one channel for each dy and dx from -r to r in C order, r = max_displacement // stride2. The products are added up
+    over pixels and channels and divided by their number.
     >>> first, second = [[[[1, 2], [3, 4]]]], [[[[5, 6], [7, 8]]]]
     >>> run("Correlation", first, second, max_displacement=0)
     [[[[5.0, 12.0], [21.0, 32.0]]]]

@@ -167,7 +167,9 @@ class Sequences(NamedTuple):
 def likelihood(data, label, times_of, labels_of, loss, slope, ahead, behind, g: Sequences):
     """loss and its slope (times, batch, classes), which holds log probabilities meanwhile.
 
-    ``ahead`` (batch, times, places) sums the paths up to a time, ``behind`` (batch, places) those after it.
+    The places of a row are its labels with a blank before, between and after them. ``ahead`` (batch, times, places)
+    sums the paths up to a time and with it, ``behind`` (batch, places) those after it, both as logarithms. On the way
+    back ``ahead`` becomes the share of all paths that pass each place at each time.
     """
     times, batch, classes, labels, blank = g.times, g.batch, g.classes, g.labels, g.blank
     for row in items(batch):
@@ -195,7 +197,7 @@ def likelihood(data, label, times_of, labels_of, loss, slope, ahead, behind, g: 
             highest = data[at]
             for c in range(1, classes):
                 highest = max(highest, data[at + c])
-            total = data[at] * 0
+            total = data[at] * 0  # a zero of data's type
             for c in range(classes):
                 total += exp(data[at + c] - highest)
             for c in range(classes):
@@ -236,6 +238,7 @@ def likelihood(data, label, times_of, labels_of, loss, slope, ahead, behind, g: 
 
 
 def scale(head, slope, d_data, times, batch, classes):
+    """d_data[t, n, c] = head[n] . slope[t, n, c]."""
     for row in items(times * batch):
         factor = head[row % batch]
         for k in range(row * classes, row * classes + classes):

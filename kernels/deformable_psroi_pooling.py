@@ -114,7 +114,9 @@ def infer(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# trans is (regions, classes, axes, part_size, part_size): axis 0 is that along x, 1 that along y.
+# trans is (regions, classes, axes, part_size, part_size): axis 0 is that along x, 1 that along y. ``between`` is the
+# bilinear value at (y, x), ``spread`` adds an amount to the four pixels around it by the same weights, ``rounded``
+# rounds halves away from zero, and ``image_of`` is -1 for an image that the batch does not have.
 
 
 class Geometry(NamedTuple):

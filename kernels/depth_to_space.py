@@ -70,8 +70,8 @@ def pixels(p, deep):
     b = p.block_size
     n, channels, h, w = deep.shape
     c = channels // (b * b)
-    steps = (channels * h * w, h * w, w, b * c * h * w, 1, c * h * w)
-    return walk((n, c, h, b, w, b), steps, 0, deep.device)
+    strides = (channels * h * w, h * w, w, b * c * h * w, 1, c * h * w)
+    return walk((n, c, h, b, w, b), strides, 0, deep.device)
 
 
 def forward_space(p, data, out):

@@ -95,9 +95,9 @@ def infer_sum(p, ins, outs):
 
 
 def cholesky(a, out, report, count, n, row, column):
-    """Row by row; report tells, from 1, the row where a number that must be positive is not.
+    """L row by row; report tells, from 1, the row where a number that must be positive is not.
 
-    Element (i, j) of A and L lies i * row + j * column behind the matrix's first.
+    ``row`` and ``column`` are strides: element (i, j) of A and L lies i * row + j * column behind the matrix's first.
     """
     for g in items(count):
         base = g * n * n
@@ -120,13 +120,13 @@ def cholesky(a, out, report, count, n, row, column):
 def mirrored_product(factor, slope, out, count, n, row, column):
     """The lower triangle of factor^T slope, both being read there only, copied above the diagonal.
 
-    Element (i, j) of factor and slope lies i * row + j * column behind the matrix's first.
+    ``row`` and ``column`` are strides: element (i, j) of factor and slope lies i * row + j * column behind the first.
     """
     for item in items(count * n):
         g, i = item // n, item % n
         base = g * n * n
         for j in range(i + 1):
-            total = slope[base] * 0
+            total = slope[base] * 0  # a zero of the matrices' type
             for k in range(i, n):
                 total += factor[base + k * row + i * column] * slope[base + k * row + j * column]
             out[base + i * n + j] = total
@@ -165,15 +165,15 @@ SUM_OF_LOGARITHMS, SLOPE_OF_LOGARITHMS = Loop(sum_of_logarithms), Loop(slope_of_
 # --- the operators ------------------------------------------------------------------------------
 
 
-def steps(p, n):
-    """From row to row and from column to column; an upper triangle is read and written as its transpose."""
+def strides(p, n):
+    """How far apart rows and columns lie in memory; an upper triangle is read and written as its transpose."""
     return (n, 1) if p.lower else (1, n)
 
 
 def forward_factor(p, a, out):
     report = per_matrix(a)
     count, n = batch(a)
-    CHOLESKY(a, out, report, count, n, *steps(p, n))
+    CHOLESKY(a, out, report, count, n, *strides(p, n))
     refuse_reported(
         "linalg_potrf/positive-definite", report, "is not positive definite",
         "factor a symmetric matrix with positive eigenvalues, or add a small number to its diagonal",
@@ -185,7 +185,7 @@ def backward_factor(p, head, out, d_a):
         return
     count, n = batch(out)
     both, half = scratch(out, out.size, out.size)
-    MIRRORED_PRODUCT(out, head, both, count, n, *steps(p, n))
+    MIRRORED_PRODUCT(out, head, both, count, n, *strides(p, n))
     left, right = on_the_left(out.shape, p.lower), on_the_right(out.shape, p.lower)
     TRIANGLE_SOLVE(out, both, half, left.transposed if p.lower else left, 1.0)
     TRIANGLE_SOLVE(out, half, d_a, right if p.lower else right.transposed, 0.5)

@@ -16,8 +16,8 @@
 [linalg_syevd/method] Jacobi's: rotations turn every number below the diagonal to zero, row by row, again and again
     until all are negligible, in double precision. A matrix with NaN or infinity gives NaN.
 
-[linalg_syevd/gradient] U^T (S + diag(d_values)) U, S being the symmetric part of d_U U^T / (value_i - value_j), and its
-    diagonal and where eigenvalues are equal, zero.
+[linalg_syevd/gradient] U^T (S + diag(d_values)) U, where S is the symmetric part of the matrix whose element (i, j) is
+    (d_U U^T)_ij / (value_i - value_j). S is zero on the diagonal and where two eigenvalues are equal.
     >>> grad("_linalg_syevd", [[0, -3], [-3, 8]])
     [[0.981026, 0.025298], [0.025298, 1.018974]]
 """
@@ -59,10 +59,10 @@ def rotate(a, vectors, values, work, turns, count, n):
         for _ in range(SWEEPS):
             beside, whole = 0.0, 0.0
             for k in range(n * n):
-                square = work[base + k] * work[base + k]
-                whole += square
+                squared = work[base + k] * work[base + k]
+                whole += squared
                 if k // n != k % n:
-                    beside += square
+                    beside += squared
             bad = whole - whole != 0
             if bad or beside <= 1e-34 * whole:
                 break
@@ -110,7 +110,7 @@ def rotate(a, vectors, values, work, turns, count, n):
 
 
 def share_gaps(product, head, values, out, count, n):
-    """The symmetric part of product / (value_i - value_j), head on the diagonal."""
+    """out[i, j] = the symmetric part of product[i, j] / (value_i - value_j), and head[i] on the diagonal."""
     for item in items(count * n):
         g, i = item // n, item % n
         for j in range(n):

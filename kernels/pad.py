@@ -94,7 +94,7 @@ def enclose_back(head, d_data, g: Frame):
     for n, k, z, y, x in items(d_data.shape):
         a, b, c = z + g.front, y + g.top, x + g.left
         is_in = 0 <= a < depth and 0 <= b < height and 0 <= c < width
-        d_data[n, k, z, y, x] = 0 + head[n, k, a, b, c] if is_in else 0
+        d_data[n, k, z, y, x] = 0 + head[n, k, a, b, c] if is_in else 0  # 0 + -0.0 is 0.0, as in a sum
 
 
 @scalar
@@ -108,6 +108,7 @@ def source_of(at, before, side, mirrors):
 
 
 def extend(data, out, g: Frame):
+    """out[n, k, a, b, c] = data[n, k, z, y, x], where z, y and x are the sources of a, b and c."""
     _, _, depth, height, width = data.shape
     for n, k, a, b, c in items(out.shape):
         z = source_of(a, g.front, depth, g.mirrors)
@@ -116,6 +117,7 @@ def extend(data, out, g: Frame):
 
 
 def extend_back(head, d_data, g: Frame):
+    """d_data[n, k, z, y, x] = sum of head[n, k, a, b, c] over the places whose source is (z, y, x)."""
     _, _, depth, height, width = d_data.shape
     for n, k in items(d_data.shape[:2]):
         for z, y, x in steps(d_data.shape[2:]):

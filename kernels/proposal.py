@@ -31,9 +31,12 @@
     [[0.0, 0.25, 0.0, 15.0, 15.0]]
 
 [_contrib_Proposal/filter] a box narrower or lower than rpn_min_size times the image's scale grows by half of
-    that on every side, and its score becomes -1. So do scores of pixels that begin beyond the image.
+    that on every side, and its score becomes -1. The scores of a pixel become -1, too, unless its whole square
+    of feature_stride x feature_stride lies inside the image.
     >>> run("_contrib_Proposal", scores, still, [[16, 16, 2]], **{**small, "rpn_min_size": 10})
     ([[0.0, -10.0, -10.0, 25.0, 25.0], [0.0, 5.0, -10.0, 25.0, 25.0]], [[-1.0], [-1.0]])
+    >>> run("_contrib_Proposal", scores, still, [[16, 31, 1]], **small)
+    ([[0.0, 0.0, 0.0, 15.0, 15.0], [0.0, 16.0, 0.0, 30.0, 15.0]], [[0.25], [-1.0]])
 
 [_contrib_Proposal/suppression] the rpn_pre_nms_top_n boxes with the highest scores (all, if that is not
     positive) go through in order, of equal scores the lower (row, column, anchor) first; each removes those
@@ -177,6 +180,7 @@ def propose(scores, deltas, info, anchors, boxes, keys, kinds, alive, g: Geometr
 
 
 def emit(boxes, keys, alive, order, out, out_scores, batch, n, limit, rows):
+    """Rows (image, left, top, right, bottom) of the boxes still alive, in order, and from the first again."""
     for b in items(batch):
         kept = 0
         for i in range(limit):
@@ -224,7 +228,8 @@ def forward(p, scores, deltas, info, out, out_scores):
     order = ranked(keys, *buffers, batch, n)
     limit = min(p.rpn_pre_nms_top_n, n) if p.rpn_pre_nms_top_n > 0 else n
     nms = Suppression(batch, n, width=4, coord_start=0, limit=limit, most=rows, inclusive=0)
-    SUPPRESS(boxes, kinds, alive, order, p.threshold, 1.0, nms)
+    extent = 1.0  # a box that ends at 15 holds pixel 15: its sides are high - low + 1
+    SUPPRESS(boxes, kinds, alive, order, p.threshold, extent, nms)
     EMIT(boxes, keys, alive, order, out, out_scores, batch, n, limit, rows)
 
 

@@ -221,16 +221,16 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
         CHOOSE[data.dtype == np.float64](made["mask"], words, made["mask"].size, float(keep), growth)
     elif "mask" in made:
         FILL(made["mask"], 1.0, made["mask"].size)
-    found = data
+    layer_input = data
     for index, at in enumerate(directions(p, columns)[0]):
         cells, weights = cells_of(p, times, batch, at.way), weights_of(p, parameters, at)
         if at.layer and not at.way:
-            found = row(made["layers"], at.layer - 1)
+            layer_input = row(made["layers"], at.layer - 1)
             if drops(p) and is_train:
-                MULTIPLY(found, row(made["mask"], at.layer - 1), source, rows * s.wide)
-                found = source
+                MULTIPLY(layer_input, row(made["mask"], at.layer - 1), source, rows * s.wide)
+                layer_input = source
         out = made["output"] if at.layer == p.num_layers - 1 else row(made["layers"], at.layer)
-        by_weights(found, weights.w, copied_w, x, rows)
+        by_weights(layer_input, weights.w, copied_w, x, rows)
         kept_r = kept_of(weights.r, memory_r, transpose=True)
         kept_p = kept_of(weights.p, memory_p, transpose=True) if p.projection_size else None
         COPY(row(state, index), now, batch * s.out)
