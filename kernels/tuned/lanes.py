@@ -207,13 +207,3 @@ def reduce_sum(typing, lanes):
         return _reduced(builder, args[0], builder.fadd)
 
     return types.float64(LANES), build
-
-
-@intrinsic
-def reduce_max(typing, lanes):
-    """Return the largest lane."""
-
-    def build(context, builder, signature, args):
-        return _reduced(builder, args[0], lambda left, right: _maximum(builder, left, right))
-
-    return types.float64(LANES), build

@@ -26,7 +26,6 @@ from .progress import Display, Progress
 from .serving import QUESTION
 from .sockets import Caller, Keys, Listener, new_keys, require_zmq, wait_for
 
-KEEPS = ("none", "process", "disk", "peer")
 _FILE = "job.json"
 ASKED_EVERY = 1.0
 """Every so many seconds the servers are asked how it goes."""
@@ -456,4 +455,4 @@ def _interrupted(number: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
-__all__ = ["KEEPS", "Engine", "Job", "Launcher", "Progress", "launch"]
+__all__ = ["Engine", "Job", "Launcher", "Progress", "launch"]

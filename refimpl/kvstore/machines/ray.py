@@ -244,10 +244,6 @@ class RayEngine:
         """Where each server listens now, as far as it is known."""
         return self._endpoints
 
-    def server_pid(self, number: int) -> int:
-        """The process of a server."""
-        return int(self._ray.get(self._server_actors[number].where.remote())[1])
-
     def start_worker(self, rank: int, restarts: int, arguments: tuple[Any, ...]) -> None:
         """Start a worker."""
         make = self._ray.remote(WorkerActor).options(
