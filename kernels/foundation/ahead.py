@@ -43,6 +43,8 @@ LEAST = 3
 """Fewer kernels are compiled as soon as a helper is ready."""
 PROGRAMS = 16
 """So many programs, the last ones that were bound, are asked."""
+MOST = 4
+"""More processes compile only where somebody asked for them (:meth:`Ahead.by`): each takes memory."""
 PATIENCE = 60.0
 """So many seconds a call waits for a helper, which the system may have stopped."""
 
@@ -85,15 +87,14 @@ def _command() -> list[str] | None:
     if getattr(sys, "frozen", False) or not Path(program).name.lower().startswith(("python", "pypy")):
         return None
     path = [place for place in sys.path if isinstance(place, str)]
-    return [program, "-c", f"import sys; sys.path[:] = {path!r}; from {__name__} import serve; serve()"]
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # -O, -I and their like
+    return [program, *flags, "-c", f"import sys; sys.path[:] = {path!r}; from {__name__} import serve; serve()"]
 
 
 def _environment() -> dict[str, str]:
     """That of this process, but for what would make a helper take part in a cluster, or have helpers of its own."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DMLC_", "MXNET_"))}
     more = {"NUMBA_NUM_THREADS": "1", "REFIMPL_COMPILE_NOTICE": "0"}
-    if sys.flags.optimize:  # it changes the code of functions, by which the cache knows them
-        more["PYTHONOPTIMIZE"] = str(sys.flags.optimize)
     return {**kept, **more}
 
 
@@ -173,7 +174,7 @@ class Ahead:
 
     def _plan(self) -> None:
         """Find out what is expected, and have helpers begin."""
-        count, command = self._most or processes(), _command()
+        count, command = self._most or min(processes(), MOST), _command()
         if count < 2 or command is None or numba.config.DISABLE_JIT:
             return
         with self._planning:

@@ -65,7 +65,7 @@ class _Whole(np.ndarray):
     """Whole numbers; NumPy refuses to store one that does not fit."""
 
     def __setitem__(self, place: Any, value: Any) -> None:
-        super().__setitem__(place, value.astype(self.dtype) if isinstance(value, np.integer) else value)
+        super().__setitem__(place, value.astype(self.dtype) if isinstance(value, np.number) else value)
 
 
 def typed(value: Any) -> Any:
@@ -89,7 +89,7 @@ def _places(sides: Any) -> Iterator[Any]:
     return product(*map(_range, sides)) if isinstance(sides, tuple) else _range(sides)
 
 
-class ShapedArray(np.ndarray):
+class ShapedArray(_Whole):
     """A loop's array of several axes, with a shape of integers of 64 bits."""
 
     @property

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..base import decides
-from ..kernels.foundation.ahead import AHEAD
+from ..kernels.foundation.ahead import AHEAD, processes
 from ..module import Module
 from . import feeding
 from .errors import refuse, say
@@ -32,7 +32,7 @@ def warm(
     known_optimizer(optimizer)
     given = named_shapes(shape)
     started = time.monotonic()
-    with working("warming", "") as work, AHEAD.by(jobs):
+    with working("warming", "") as work, AHEAD.by(jobs or processes()):
         network = Network(prefix, epoch, bucket=bucket, with_labels=train)
         given = given or _stated(network)
         network.require_inputs(given, "--shape")

@@ -22,7 +22,7 @@ from typing import Any
 from numba.core.event import Event, Listener, register
 
 from ..base import decides
-from ..kernels.foundation.forks import own_lock
+from ..kernels.foundation.forks import own_lock, renew_in_child
 
 FIRST = 0.5
 """Seconds of silence before the first word."""
@@ -45,12 +45,17 @@ class CompileWatch(Listener):
 
     def __init__(self, changed: Callable[[CompileWatch], None] = _unheard) -> None:
         self.done = 0
-        self.current = ""
         self.seconds = 0.0
         self._changed = changed
+        self._lock = own_lock()
+        self.after_fork()
+        renew_in_child(self)
+
+    def after_fork(self) -> None:
+        """Nothing is compiled: the threads that lead helpers are not in a forked process."""
+        self.current = ""
         self._depth = threading.local()
         self._started = 0.0
-        self._lock = own_lock()
         self._now: dict[int, str] = {}  # what is compiled, by thread
 
     def on_start(self, event: Event) -> None:
@@ -70,8 +75,9 @@ class CompileWatch(Listener):
     def on_end(self, event: Event) -> None:
         """It is compiled."""
         del event
-        self._depth.value -= 1
-        if self._depth.value:
+        depth = getattr(self._depth, "value", 0)
+        self._depth.value = max(depth - 1, 0)
+        if depth != 1:  # inside another one, or begun before this watch
             return
         with self._lock:
             self.done += 1

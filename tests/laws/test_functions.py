@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 
 import numba
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import refimpl as mx
 from refimpl.kernels.foundation.ieee import FUNCTIONS
+from refimpl.kernels.foundation.loop import python_loops
 from refimpl.oracle.pages.functions import COMPILED
 
 pytestmark = [
@@ -44,3 +47,13 @@ def test_a_double_among_the_arguments_makes_a_double(function) -> None:
     args = [np.float32(1.5), np.float64(1.5)][: 2 if function in OF_TWO else 1]
     with np.errstate(all="ignore"):
         assert type(FUNCTIONS[function](*args)) is (np.float64 if len(args) == 2 else np.float32)
+
+
+@pytest.mark.clause("numbers/specification")
+@pytest.mark.parametrize(("value", "dtype", "stored"), [(300, "int8", 44), (-129, "int8", 127), (300, "uint8", 44)])
+def test_numbers_too_large_for_a_type_lose_their_upper_bits(value: float, dtype: str, stored: int) -> None:
+    """By hand: 300 - 256, and 256 - 129."""
+    for loops in (nullcontext(), python_loops()):
+        with loops:
+            hot = mx.nd.one_hot(mx.nd.array([1]), 2, on_value=value, dtype=dtype)
+            assert hot.asnumpy().tolist() == [[0, stored]]

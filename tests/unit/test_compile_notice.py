@@ -7,6 +7,8 @@ import logging
 import os
 import subprocess
 import sys
+import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -129,6 +131,44 @@ def test_commands_speak_for_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
         begin(notice.watch)
         end(notice.watch)
     assert started == []
+
+
+@pytest.mark.clause("compiling/notice")
+def test_a_compilation_that_began_before_the_watch_is_not_counted() -> None:
+    watch = compiling.CompileWatch()
+    end(watch)
+    assert (watch.done, watch.current) == (0, "")
+    begin(watch)
+    assert watch.current
+    end(watch)
+    assert (watch.done, watch.current) == (1, "")
+
+
+@pytest.mark.clause("compiling/notice", "engine/forked")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+def test_a_forked_child_compiles_nothing_of_its_parent() -> None:
+    """A thread that leads a helper is not in the child, where it would never end what it began."""
+    watch, begun, ended = compiling.CompileWatch(), threading.Event(), threading.Event()
+
+    def lead() -> None:
+        begin(watch)
+        begun.set()
+        ended.wait(60)
+        end(watch)
+
+    thread = threading.Thread(target=lead)
+    thread.start()
+    assert begun.wait(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: this process has threads
+        child = os.fork()
+    if not child:
+        os._exit(0 if (watch.current, watch.text()) == ("", "0 done (0 s)") else 1)
+    _, status = os.waitpid(child, 0)
+    ended.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert (watch.done, watch.current) == (1, "")
 
 
 @pytest.mark.clause("compiling/notice")

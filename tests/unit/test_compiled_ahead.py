@@ -189,6 +189,21 @@ def test_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ahead.processes() == 1
 
 
+@pytest.mark.parametrize(("asked", "helpers"), [(None, 3), (6, 5)])
+def test_many_cores_get_few_helpers(
+    planned: ahead.Ahead, kernels: list[Kernel], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, asked, helpers
+) -> None:
+    started: list[int] = []
+    kept: set[str] = set()
+    kernels += [Kernel(f"more{number}", kept, tmp_path) for number in range(20)]
+    monkeypatch.setattr(ahead, "_DECLARED", {("test", one.py_func.__name__): lambda: None for one in kernels})
+    monkeypatch.setattr(ahead, "processes", lambda: 64)
+    monkeypatch.setattr(ahead.threading, "Thread", lambda **_: SimpleNamespace(start=lambda: started.append(1)))
+    with planned.by(asked):
+        planned._plan()
+    assert len(started) == helpers
+
+
 def test_the_environment_of_a_helper(monkeypatch: pytest.MonkeyPatch) -> None:
     """It must not become a server of a cluster, nor profile, nor have helpers."""
     monkeypatch.setenv("DMLC_ROLE", "server")

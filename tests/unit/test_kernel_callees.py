@@ -14,6 +14,7 @@ import pytest
 
 from refimpl.kernels import distinct
 from refimpl.kernels.foundation import LOOPS, cache, loop
+from refimpl.kernels.foundation.axes import Axes
 from refimpl.kernels.foundation.loop import Loop, python_loops
 from refimpl.oracle.pages import laws
 from refimpl.oracle.pages.draws import SeededDraw, example
@@ -103,8 +104,8 @@ def test_whatever_a_loop_calls_is_in_its_hash(monkeypatch: pytest.MonkeyPatch) -
     entered: dict[FunctionType, set[str]] = {}
     as_python = loop._as_python
 
-    def watched(source: FunctionType, given: Callable) -> Callable:
-        run, files = as_python(source, given), entered.setdefault(source, set())
+    def watched(source: FunctionType, given: Callable, axes: Axes) -> Callable:
+        run, files = as_python(source, given, axes), entered.setdefault(source, set())
 
         def run_watched(*args: object) -> None:
             sys.setprofile(lambda frame, event, arg: files.add(frame.f_code.co_filename))
