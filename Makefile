@@ -19,7 +19,7 @@ train:  ## train LeNet on handwritten digits, on two logical devices
 explain:  ## one page, step.html, that shows a training step from inside
 	refimpl explain
 
-test:  ## the tests that every change must pass (10 minutes of processor time)
+test:  ## the tests that every change must pass (11 minutes of processor time)
 	pytest -n auto
 
 heavy:  ## many draws and many compilations (10 more)
