@@ -149,8 +149,8 @@ def type_but(position):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# Column t of indices names a place of an array that is (places, inner); sides and steps are those of the axes that it
-# names.
+# Column t of indices names a place of an array viewed as (places, inner). For each axis that a column names, sides holds
+# its length and steps its stride.
 
 
 @scalar
@@ -370,7 +370,7 @@ register(Op(
     forward=forward, backward=backward, needs=("indices",), no_gradient=("indices",), cases=cases,
     refusals={"gather_nd/shape": {"shapes": {"data": (2, 3), "indices": (3, 4)}}},
     tier=1, reports=Sources(whole=True),
-    runs_alone={"find_outside": "names the first index that is out of range"},
+    runs_alone={"find_outside": ALONE["find_outside"]},
 ))
 register(Op(
     name="scatter_nd", doc=__doc__, params=Params, inputs=("data", "indices"), infer=infer_scatter,
