@@ -149,8 +149,8 @@ def type_but(position):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# Column t of indices names a place of an array viewed as (places, inner). For each axis that a column names, sides holds
-# its length and steps its stride.
+# Column t of indices names a place of an array viewed as (places, inner). For each axis that a column names, sides
+# holds its length and steps its stride.
 
 
 @scalar
