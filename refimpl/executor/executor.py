@@ -31,7 +31,6 @@ from .program import Program
 from .sparse_borders import borders
 from .step_runner import MonitorCallback, run_monitored, run_steps
 from .steps import Step
-from .table import Table
 
 if TYPE_CHECKING:
     from .binding import Bound
@@ -138,7 +137,7 @@ class Executor:
         self._ran = True
         self.program.pool.unfinished = False
 
-    def _run(self, steps: list[Step], is_train: bool, table: Table) -> None:
+    def _run(self, steps: list[Step], is_train: bool, table: Any) -> None:
         if self._monitor is None:
             run_steps(steps, is_train, self._ctx, table)
         else:
