@@ -91,11 +91,14 @@ Interpreter = Callable[[FunctionType, list[Any]], None]
 class _Choice:
     """Which form of the loops runs, for the whole process."""
 
-    plain = os.environ.get("REFIMPL_FAST") == "0"
-    blocks = not SIMULATED  # a barrier takes the simulator milliseconds
-    # "cpu" or "gpu": that device's text runs as plain Python. Or who runs the page's text.
-    python: str | Interpreter = ""
-    given: Callable[[Any], Any] = staticmethod(for_python)  # what loops get for a global while they run as Python
+    __slots__ = ("blocks", "given", "plain", "python")
+
+    def __init__(self) -> None:
+        self.plain = os.environ.get("REFIMPL_FAST") == "0"
+        self.blocks = not SIMULATED  # a barrier takes the simulator milliseconds
+        # "cpu" or "gpu": that device's text runs as plain Python. Or who runs the page's text.
+        self.python: str | Interpreter = ""
+        self.given: Callable[[Any], Any] = for_python  # what loops get for a global while they run as Python
 
 
 CHOICE = _Choice()

@@ -246,7 +246,7 @@ class DataParallelExecutorGroup:
 
         def step(index: int) -> None:
             load(index)
-            self.execs[index]._forward(mode)
+            self.execs[index]._run_forward(mode)
 
         labels = (copy.target for copies in self._label_copies for copy in copies)  # a later batch may bring none
         with self.execs[0].program.pool.turn, unfinished.ForwardOf(self.execs, labels, self.thread_pool.settle):
@@ -276,7 +276,7 @@ class DataParallelExecutorGroup:
             with unfinished.backward_of(self.execs, self.thread_pool.settle):
                 if fast_road.is_open() and fast_road.road.is_backward_walked(self.thread_pool, self.execs):
                     return
-                self.thread_pool.run(lambda index: self.execs[index]._backward())
+                self.thread_pool.run(lambda index: self.execs[index]._run_backward())
 
     # --- results ---------------------------------------------------------------------------------
 

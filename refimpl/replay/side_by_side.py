@@ -68,12 +68,17 @@ def is_forward_walked(
     others = _walked(executors, (executor.program.forward_table for executor in executors[1:]), is_train)
     if not others:
         return False
-    for index, executor in enumerate(executors):
-        load(index)
-        executor._before_forward()
-    _walk(pool, others, lambda: executors[0]._run_forward(is_train))
-    for executor in executors:
-        executor._after_forward()
+    first, *_ = executors
+
+    def inside(index: int) -> None:
+        if index == len(executors):
+            program = first.program
+            _walk(pool, others, lambda: first._run_steps(program.forward_steps, is_train, program.forward_table))
+        else:
+            load(index)
+            executors[index]._run_forward(is_train, lambda: inside(index + 1))
+
+    inside(0)
     return True
 
 
@@ -82,11 +87,16 @@ def is_backward_walked(pool: ThreadPool, executors: Sequence[Any]) -> bool:
     others = _walked(executors, (executor.program.backward_table for executor in executors[1:]), is_train=True)
     if not others:
         return False
-    for executor in executors:
-        executor._before_backward()
-    _walk(pool, others, lambda: executors[0]._run_backward(is_train=True))
-    for executor in executors:
-        executor._after_backward()
+    first, *_ = executors
+
+    def inside(index: int) -> None:
+        if index == len(executors):
+            program = first.program
+            _walk(pool, others, lambda: first._run_steps(program.backward_steps, True, program.backward_table))
+        else:
+            executors[index]._run_backward(run=lambda: inside(index + 1))
+
+    inside(0)
     return True
 
 
