@@ -30,6 +30,7 @@ class Nothing(enum.Enum):
 
 
 NOTHING = Nothing.NOTHING
+_PLAIN = (bool, float, int, str, type(None))
 
 
 def updated(
@@ -83,7 +84,14 @@ def _of_this_package(optimizer: Optimizer) -> bool:
 def copied(optimizer: Optimizer) -> Optimizer:
     """A copy with update counts of its own; what only describes the network is shared."""
     shared = (optimizer.sym_info, optimizer.idx2name, optimizer.param_dict, optimizer.lr_mult, optimizer.wd_mult)
-    return copy.deepcopy(optimizer, {id(part): part for part in shared})
+    copies: dict[int, Any] = {id(part): part for part in shared}
+    copies.update({id(counts): dict(counts) for counts in optimizer._all_index_update_counts.values()})
+    if not _of_this_package(optimizer):
+        return copy.deepcopy(optimizer, copies)
+    new = object.__new__(type(optimizer))  # deepcopy needs three times as long
+    for name, value in vars(optimizer).items():
+        setattr(new, name, value if type(value) in _PLAIN else copy.deepcopy(value, copies))
+    return new
 
 
 def _copied_state(state: Any) -> Any:

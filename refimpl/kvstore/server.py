@@ -2,17 +2,16 @@
 
 A :class:`Server` is a value. ``step`` does no input and no output, looks at no clock and changes nothing: it
 returns the server that comes after a request, and what is to be sent. Whoever runs it keeps the new value before
-the replies leave, so that a crash loses no more than messages, which the network may lose anyway. ``step_all`` takes
-many requests, and makes the copies that this needs once for all of them.
+the replies leave, so that a crash loses no more than messages, which the network may lose anyway.
 
-Read ``_stepped`` first (what makes a message count once and in order), then ``tables.py`` (what a store does). The
+Read ``step`` first (what makes a message count once and in order), then ``tables.py`` (what a store does). The
 rules are in spec/cluster.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..base import decides
@@ -38,7 +37,7 @@ from .messages import (
     Reply,
     Request,
 )
-from .tables import Draft, Sent, Stored, Table, UpdateFailed
+from .tables import Sent, Stored, Table, replace
 
 Asked = tuple[str, Any]
 """What a request asked, in so far as one that comes again is compared with it."""
@@ -73,6 +72,10 @@ class Server:
     stopped: bool = False
 
 
+Step = Callable[[Server, Request], tuple[Server, list[Reply]]]
+"""The rules of a server: :func:`step`, or others."""
+
+
 def start(workers: int) -> Server:
     """Return a server that has received nothing yet and expects ``workers`` workers."""
     return Server(frozenset(range(workers)))
@@ -81,91 +84,56 @@ def start(workers: int) -> Server:
 # --- once, and in order ---------------------------------------------------------------------------
 
 
+@decides("Cluster/pure", "Cluster/once")
 def step(server: Server, request: Request) -> tuple[Server, list[Reply]]:
-    """The server after a message, and its replies: :func:`step_all` of one."""
-    return step_all(server, [request])
-
-
-@decides("Cluster/pure", "Cluster/batch")
-def step_all(server: Server, requests: Sequence[Request]) -> tuple[Server, list[Reply]]:
-    """The server after several messages in their order, and its replies: as after one :func:`step` for each.
+    """The server after a message, and its replies.
 
     Requests of one worker count in the order of their numbers, each once: one that comes too early is kept, one
     that comes again is answered again as it was the first time. A worker that comes back begins a new incarnation:
     its numbers begin at 0 again, and requests of an older incarnation are dropped.
     """
-    try:
-        return _stepped(server, requests, Draft(sharing=True))
-    except UpdateFailed:
-        return _stepped(server, requests, Draft(sharing=False))
+    worker, connection = request.worker, server.connections.get(request.worker, Connection())
+    if request.incarnation < connection.incarnation:
+        return server, []
+    if isinstance(request.body, Recall):
+        return server, [_recalled(connection, request)]
+    if request.incarnation > connection.incarnation:
+        server, connection = _forget(server, worker), Connection(request.incarnation)
+    if request.number < connection.expected:
+        return server, _again(connection, request)
+    server, replies = _with_connection(server, worker, _received(connection, request)), list[Reply]()
+    while (connection := server.connections[worker]).expected in connection.early:
+        now, connection = _next(connection)
+        server, answers = _act(_with_connection(server, worker, connection), worker, now.number, now.body)
+        for to, number, answer in answers:
+            other = server.connections.get(to, Connection())
+            server = _with_connection(server, to, replace(other, answers={**other.answers, number: answer}))
+            replies.append(Reply(to, other.incarnation, number, answer))
+    return server, replies
 
 
-class _Line:
-    """A connection that a step may change."""
-
-    def __init__(self, known: Connection) -> None:
-        self.known = known
-        self.expected, self.answered = known.expected, known.answered
-        self.early, self.asked, self.answers = dict(known.early), dict(known.asked), dict(known.answers)
-
-    @property
-    def value(self) -> Connection:
-        """The connection as it is now, without the answers that have come."""
-        asked, answers = self.asked, self.answers
-        if asked and next(iter(asked)) < self.answered:
-            asked = {number: what for number, what in asked.items() if number >= self.answered}
-            answers = {number: answer for number, answer in answers.items() if number >= self.answered}
-        return replace(
-            self.known, expected=self.expected, answered=self.answered, early=self.early, asked=asked, answers=answers
-        )
+def _received(connection: Connection, request: Request) -> Connection:
+    """The connection with a request that waits for its turn, without the answers that have come."""
+    answered, asked, answers = max(connection.answered, request.answered), connection.asked, connection.answers
+    if answered > connection.answered:
+        asked = {number: what for number, what in asked.items() if number >= answered}
+        answers = {number: answer for number, answer in answers.items() if number >= answered}
+    early = {**connection.early, request.number: request}
+    return replace(connection, answered=answered, early=early, asked=asked, answers=answers)
 
 
-@decides("Cluster/once")
-def _stepped(server: Server, requests: Sequence[Request], draft: Draft) -> tuple[Server, list[Reply]]:
-    lines, replies = dict[int, _Line](), list[Reply]()
+def _next(connection: Connection) -> tuple[Request, Connection]:
+    """The request whose turn it is, and the connection after it."""
+    early = dict(connection.early)
+    now = early.pop(connection.expected)
+    asked = {**connection.asked, now.number: _asked(now.body)}
+    return now, replace(connection, expected=connection.expected + 1, early=early, asked=asked)
 
-    def line_of(worker: int, known: Connection | None = None) -> _Line:
-        if worker not in lines or known is not None:
-            lines[worker] = _Line(server.connections.get(worker, Connection()) if known is None else known)
-        return lines[worker]
 
-    for request in requests:
-        worker = request.worker
-        known = lines[worker].known if worker in lines else server.connections.get(worker, Connection())
-        expected = lines[worker].expected if worker in lines else known.expected
-        if request.incarnation < known.incarnation:
-            continue
-        if isinstance(request.body, Recall):
-            kept = known.kept if request.incarnation == known.incarnation else {}
-            replies.append(Reply(worker, request.incarnation, request.number, Recalled(dict(kept))))
-            continue
-        if request.incarnation > known.incarnation:
-            server = _forget(server, worker)
-            line_of(worker, Connection(request.incarnation))
-        elif request.number < expected:
-            answer = _again(lines[worker].value if worker in lines else known, request)
-            replies += [] if answer is None else [Reply(worker, known.incarnation, request.number, answer)]
-            continue
-        line = line_of(worker)
-        line.answered = max(line.answered, request.answered)
-        line.early[request.number] = request
-        while (now := line.early.pop(line.expected, None)) is not None:
-            line.asked[now.number] = _asked(now.body)
-            line.expected += 1
-            if isinstance(now.body, Keep):
-                line.known = _keep(line, now.body)
-                answers: list[Sent] = [(worker, now.number, Done())]
-            else:
-                server, answers = _act(server, worker, now.number, now.body, draft)
-            for to, number, answer in answers:
-                other = line_of(to)
-                other.answers[number] = answer
-                replies.append(Reply(to, other.known.incarnation, number, answer))
-    if not lines:
-        return server, replies
-    ended = {name: replace(table, draft=None) if table.draft else table for name, table in server.tables.items()}
-    connections = {**server.connections, **{worker: line.value for worker, line in lines.items()}}
-    return replace(server, connections=connections, tables=ended), replies
+def _recalled(connection: Connection, request: Request) -> Reply:
+    """What a worker of this incarnation gave to keep."""
+    kept = connection.kept if request.incarnation == connection.incarnation else {}
+    return Reply(request.worker, request.incarnation, request.number, Recalled(dict(kept)))
 
 
 def _asked(body: Any) -> Asked:
@@ -174,9 +142,14 @@ def _asked(body: Any) -> Asked:
     return type(body).__name__, about
 
 
+def _again(connection: Connection, request: Request) -> list[Reply]:
+    """The reply to a request that came before; none to one that waits for somebody."""
+    answer = _answer_again(connection, request)
+    return [] if answer is None else [Reply(request.worker, connection.incarnation, request.number, answer)]
+
+
 @decides("Cluster/forgotten", "Cluster/repeat-alike")
-def _again(connection: Connection, request: Request) -> Answer | None:
-    """The answer to a request that came before; None to one that waits for somebody."""
+def _answer_again(connection: Connection, request: Request) -> Answer | None:
     number, first = request.number, connection.first or {}
     asked = first[number][0] if number in first else connection.asked.get(number)
     if asked is not None and asked != _asked(request.body):
@@ -202,20 +175,20 @@ def _words(asked: Asked) -> str:
 
 
 @decides("Cluster/keep")
-def _keep(line: _Line, body: Keep) -> Connection:
+def _keep(connection: Connection, body: Keep) -> Connection:
     """Hold what a worker gives to keep; with the first, hold for good how it came there."""
-    first = line.known.first
+    first, answers = connection.first, connection.answers
     if first is None and body.name != START:
-        answered = line.answers.keys()
-        first = {number: (asked, line.answers[number]) for number, asked in line.asked.items() if number in answered}
-    return replace(line.known, first=first, kept={**line.known.kept, body.name: body.content})
+        first = {number: (asked, answers[number]) for number, asked in connection.asked.items() if number in answers}
+    return replace(connection, first=first, kept={**connection.kept, body.name: body.content})
 
 
 @decides("Cluster/leave")
-def _act(
-    server: Server, worker: int, number: int, body: Any, draft: Draft | None = None
-) -> tuple[Server, list[Sent]]:
-    """Do what one request asks; tables that belong to ``draft`` change in place."""
+def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, list[Sent]]:
+    """Do what one request asks."""
+    if isinstance(body, Keep):
+        kept = _keep(server.connections[worker], body)
+        return _with_connection(server, worker, kept), [(worker, number, Done())]
     if isinstance(body, Join):
         return replace(server, members=server.members | {worker}), [(worker, number, Done())]
     if isinstance(body, Leave):
@@ -234,8 +207,6 @@ def _act(
     if isinstance(body, Command) and body.head == STOP:
         return replace(server, stopped=True), [(worker, number, Done())]
     table, members = server.tables[name], server.members
-    if draft is not None:
-        table = draft.table(table)
     if isinstance(body, Init):
         table, answers = tables.init(table, worker, number, body)
     elif isinstance(body, Push):
@@ -246,7 +217,7 @@ def _act(
         table, answers = tables.barrier(table, members, worker, number)
     else:
         table, answers = tables.command(table, worker, number, body)
-    return server if server.tables[name] is table else _with_table(server, name, table), answers
+    return _with_table(server, name, table), answers
 
 
 def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server, list[Sent]]:
@@ -256,7 +227,6 @@ def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server,
         message = f"worker {worker} opens a {kinds[body.sync]} store where others have a {kinds[table.sync]} one"
         return server, [(worker, number, Refused("Cluster/one-kind", message))]
     return _with_table(server, body.table, table), [(worker, number, Done())]
-
 
 
 @decides("Cluster/lose")
@@ -269,4 +239,8 @@ def _with_table(server: Server, name: int, table: Table) -> Server:
     return replace(server, tables={**server.tables, name: table})
 
 
-__all__ = ["Connection", "Server", "Stored", "Table", "start", "step", "step_all"]
+def _with_connection(server: Server, worker: int, connection: Connection) -> Server:
+    return replace(server, connections={**server.connections, worker: connection})
+
+
+__all__ = ["Connection", "Server", "Step", "Stored", "Table", "start", "step"]

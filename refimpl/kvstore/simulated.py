@@ -26,7 +26,6 @@ from .waiting import waits_for
 from .worker_threads import Worker, worker_here
 
 _HERE = threading.local()  # .member is (cluster, rank) in code that runs as a worker
-Step = Callable[[rules.Server, say.Request], tuple[rules.Server, list[say.Reply]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +58,7 @@ class SimulatedCluster:
     """
 
     def __init__(
-        self, workers: int, servers: int, choices: Choices, faults: Faults, step: Step = rules.step,
+        self, workers: int, servers: int, choices: Choices, faults: Faults, step: rules.Step = rules.step,
         *, returning: bool = False,
     ) -> None:
         self.workers, self.servers, self.returning = workers, servers, returning or faults.kills > 0
@@ -407,7 +406,7 @@ def describe(body: Any) -> str:
 
 def simulate(
     workers: int = 1, servers: int = 1, seed: int = 0, faults: Faults | bool = True,
-    schedule: Sequence[int] | None = None, step: Step = rules.step, *, returning: bool = False,
+    schedule: Sequence[int] | None = None, step: rules.Step = rules.step, *, returning: bool = False,
 ) -> SimulatedCluster:
     """A cluster of workers and servers within this process.
 

@@ -17,9 +17,10 @@ import pytest
 import refimpl as mx
 from spec import figures, generated, picture, trace
 
+from .road_sources import walks
+
 TEXT = (picture.ROOT / picture.FILE).read_text(encoding="utf-8")
 WALKS = dict(re.findall(r"^### (.+?)\n(.*?)(?=^##|\Z)", TEXT.partition("## Three walks")[2], re.MULTILINE | re.DOTALL))
-ROW = re.compile(r"^\| `([\w/.]+)` \| `([\w.]+)` \| .+ \|$", re.MULTILINE)
 
 Call = tuple[str, str]
 
@@ -64,7 +65,7 @@ def _calls(text: str) -> list[Call]:
 @pytest.mark.parametrize("title", ["mx.nd.dot", "One batch of fit", "One push"])
 def test_a_walk_goes_where_it_says(title: str) -> None:
     program, = trace.BLOCK.findall(WALKS[title])
-    rows = [_row(file, name) for file, name in ROW.findall(WALKS[title])]
+    rows = [_row(file, name) for file, name in walks()[title]]
     assert len(rows) > 6
     calls = iter(_calls(program))
     for row in rows:

@@ -14,8 +14,8 @@ from refimpl.explain.clusters.rounds import round_tables
 from refimpl.kvstore import messages as say
 from refimpl.kvstore.machines import wire
 from refimpl.kvstore.machines.events import EventFile, Noting
-from refimpl.kvstore.machines.node import Node
-from refimpl.kvstore.server import start, step, step_all
+from refimpl.kvstore.machines.node import Node, step_all
+from refimpl.kvstore.server import start, step
 
 from .test_killed_workers import FAULTS, loop
 from .test_nodes import asked_in, whole
@@ -54,7 +54,7 @@ def test_a_server_that_notes_does_the_same_and_notes_what_a_simulated_one_is_see
     cluster.run(loop)
     seen = [(e.worker, e.what) for e in cluster.events if e.action == "arrives" and " asks " in e.what]
     notes = Noting()
-    noted, replies = notes.step_all(start(2), requests)
+    noted, replies = step_all(start(2), requests, notes.step)
     calm, expected = step_all(start(2), requests)
     assert whole(noted) == whole(calm)
     assert str(replies) == str(expected)
@@ -75,7 +75,7 @@ def test_a_server_that_notes_does_the_same_and_notes_what_a_simulated_one_is_see
 def test_a_server_that_is_started_again_notes_what_is_in_its_log(tmp_path):
     def noted() -> tuple[Node, Noting]:
         notes = Noting()
-        node = Node(0, 2, tmp_path / "log", step_all=notes.step_all)
+        node = Node(0, 2, tmp_path / "log", step=notes.step)
         notes.replaying = False
         return node, notes
 
@@ -133,7 +133,7 @@ def test_lines_are_in_the_order_of_time_and_none_is_written_twice(tmp_path):
 def test_events_that_nobody_asked_for_in_time_are_counted():
     notes = Noting(most=3)
     bodies = [say.Open(0, True), say.Barrier(0), say.Open(0, True)]
-    notes.step_all(start(1), [say.Request(0, 0, number, 0, body) for number, body in enumerate(bodies)])
+    step_all(start(1), [say.Request(0, 0, number, 0, body) for number, body in enumerate(bodies)], notes.step)
     first, *others = notes.taken()
     assert (first["action"], first["what"]) == ("unnoted", "3 events")
     assert [one["what"] for one in others] == ["#1 gets Done", "#2 asks Open", "#2 gets Done"]

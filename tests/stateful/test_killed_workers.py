@@ -14,7 +14,9 @@ import refimpl as mx
 from refimpl import ndarray as nd
 from refimpl.kvstore import messages as say
 from refimpl.kvstore.distributed import PLACE
-from refimpl.kvstore.server import start, step, step_all
+from refimpl.kvstore.machines import wire
+from refimpl.kvstore.machines.node import Node, step_all
+from refimpl.kvstore.server import start, step
 from refimpl.optimizer.states import dumps_optimizer
 
 from .training_to_launch import Augmented
@@ -84,7 +86,7 @@ def test_a_kill_at_every_point(unsent):
 
 @pytest.mark.clause("Cluster/batch")
 def test_a_batch_of_requests_is_stepped_through_like_one_after_the_other():
-    """All requests that reached a server in a run, cut into batches: the same replies and the same server."""
+    """All requests that reached a server in a run, cut into frames: the same replies and the same server."""
     requests = []
 
     def noting(server, request):
@@ -92,20 +94,20 @@ def test_a_batch_of_requests_is_stepped_through_like_one_after_the_other():
         return step(server, request)
 
     mx.kv.simulate(2, 1, 5, faults=FAULTS, step=noting).run(loop)
-    one = both = start(2)
+    one, node = start(2), Node(0, 2)
     drawn, at = random.Random(2), 0
     while at < len(requests):
         batch = requests[at : at + drawn.randint(1, 12)]
         at += len(batch)
-        expected, before = [], (str(both), both)
+        expected, before = [], (str(node.state), node.state)
         for request in batch:
             one, replies = step(one, request)
             expected += replies
-        both, replies = step_all(both, batch)
+        replies = node.take([wire.encode(batch)])
         assert list(map(str, replies)) == list(map(str, expected))
         assert str(before[1]) == before[0]
-    assert any(table.parts for table in both.tables.values())
-    assert state_of(both) == state_of(one)
+    assert any(table.parts for table in node.state.tables.values())
+    assert state_of(node.state) == state_of(one)
 
 
 def state_of(server) -> Any:

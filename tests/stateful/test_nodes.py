@@ -14,10 +14,10 @@ import refimpl as mx
 from refimpl import ndarray as nd
 from refimpl.kvstore import messages as say
 from refimpl.kvstore.machines import wire
-from refimpl.kvstore.machines.node import Node
+from refimpl.kvstore.machines.node import Node, step_all
 from refimpl.kvstore.machines.snapshots import decode_server, encode_server
 from refimpl.kvstore.optimizer_step import as_value
-from refimpl.kvstore.server import start, step, step_all
+from refimpl.kvstore.server import start, step
 
 from .test_killed_workers import FAULTS, loop
 

@@ -15,8 +15,9 @@ from ...base import decides, refusal, require
 from ...kvstore.histories import Violation, check
 from ...kvstore.messages import Rows
 from ...kvstore.schedule import SOME, Faults
+from ...kvstore.server import Step
 from ...kvstore.server import step as sound
-from ...kvstore.simulated import SimulatedCluster, Step, simulate
+from ...kvstore.simulated import SimulatedCluster, simulate
 from ...oracle.backends.clusters import Outcome, Scripts, run_tagged
 from ..sources import as_worker
 from . import anomalies

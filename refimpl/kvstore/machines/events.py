@@ -36,7 +36,7 @@ def versions_of(server: rules.Server) -> dict[str, int]:
 
 
 class Noting:
-    """The rules of a server, which note what happens: requests are carried out one by one, to see what each does.
+    """The rules of a server, which note what each request does.
 
     Args:
         most: how many events are noted until they are asked for.
@@ -50,19 +50,14 @@ class Noting:
         self._events: deque[Event] = deque(maxlen=most)
         self._lost = 0
 
-    def step_all(self, server: rules.Server, requests: Sequence[say.Request]) -> tuple[rules.Server, list[say.Reply]]:
-        """As :func:`refimpl.kvstore.server.step_all`."""
-        replies = list[say.Reply]()
+    def step(self, server: rules.Server, request: say.Request) -> tuple[rules.Server, list[say.Reply]]:
+        """As :func:`refimpl.kvstore.server.step`."""
         before = versions_of(server)
-        for request in requests:
-            server, answers = rules.step(server, request)
-            after = versions_of(server)
-            changed = {key: version for key, version in after.items() if before.get(key) != version}
-            self._note("arrives", request.worker, f"#{request.number} asks {describe(request.body)}", changed)
-            for answer in answers:
-                self._note("answers", answer.worker, f"#{answer.number} gets {describe(answer.body)}", {})
-            replies += answers
-            before = after
+        server, replies = rules.step(server, request)
+        changed = {key: version for key, version in versions_of(server).items() if before.get(key) != version}
+        self._note("arrives", request.worker, f"#{request.number} asks {describe(request.body)}", changed)
+        for reply in replies:
+            self._note("answers", reply.worker, f"#{reply.number} gets {describe(reply.body)}", {})
         return server, replies
 
     def _note(self, action: str, worker: int, what: str, changed: Mapping[str, int]) -> None:

@@ -1,7 +1,7 @@
 """A server that survives its process: it writes down what it is asked before it answers. It knows of no network.
 
 :meth:`Node.take` is all of it: frames of requests go in, they are written to the log, the server's rules are applied
-to all of them at once, and the replies come out. A node that is made in the folder of one whose process ended begins
+to one after the other, and the replies come out. A node that is made in the folder of one whose process ended begins
 with the snapshot, applies the records since, and so knows all that anybody had an answer to.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...base import decides
@@ -26,7 +26,16 @@ SNAPSHOT_AFTER = 1 << 28
 """A snapshot is made when so many bytes were written since the last, or twice the size of that one if it is larger."""
 
 
-StepAll = Callable[[rules.Server, Sequence[say.Request]], tuple[rules.Server, list[say.Reply]]]
+@decides("Cluster/batch")
+def step_all(
+    server: rules.Server, requests: Sequence[say.Request], step: rules.Step = rules.step
+) -> tuple[rules.Server, list[say.Reply]]:
+    """The server after several messages in their order, and its replies: one step after the other."""
+    replies: list[say.Reply] = []
+    for request in requests:
+        server, answers = step(server, request)
+        replies += answers
+    return server, replies
 
 
 class Node:
@@ -37,7 +46,7 @@ class Node:
         folder: where its log is; None for a server that writes nothing down.
         durable: whether a record is on the disk before its requests are answered.
         snapshot_after: see ``SNAPSHOT_AFTER``.
-        step_all: the server's rules.
+        step: the server's rules.
 
     Attributes:
         state: all that the server knows.
@@ -50,9 +59,9 @@ class Node:
 
     def __init__(
         self, number: int, workers: int, folder: str | os.PathLike[str] | None = None, *, durable: bool = False,
-        snapshot_after: int = SNAPSHOT_AFTER, step_all: StepAll = rules.step_all,
+        snapshot_after: int = SNAPSHOT_AFTER, step: rules.Step = rules.step,
     ) -> None:
-        self.number, self.workers, self._step_all = number, workers, step_all
+        self.number, self.workers, self._step = number, workers, step
         self._began, self._asked = time.time(), dict[int, list[int]]()
         self._after = self._limit = snapshot_after
         self._written = self.requests = self.bytes = self.recovered = self.snapshots = self._found = 0
@@ -77,7 +86,7 @@ class Node:
         self._limit = max(self._after, 2 * len(kept or b""))
         self._written = self.recovered = 0
         for record in self._log.records():
-            self.state, _ = self._step_all(self.state, _requests(decode(record, f"a record in {name}")))
+            self.state, _ = step_all(self.state, _requests(decode(record, f"a record in {name}")), self._step)
             self._written += len(record)
             self.recovered += 1
         self._found = self._log.position
@@ -101,7 +110,7 @@ class Node:
             )
             refused = say.Refused("Cluster/log-space", message)
             return [say.Reply(one.worker, one.incarnation, one.number, refused) for one in requests]
-        self.state, replies = self._step_all(self.state, requests)
+        self.state, replies = step_all(self.state, requests, self._step)
         for asked, pieces in zip(received, frames, strict=True):
             self._count(asked, sum(map(len, pieces)))
         if self._log is not None and self._written > self._limit:
@@ -172,4 +181,4 @@ def _requests(messages: Sequence[Any]) -> list[say.Request]:
     return [one for one in messages if isinstance(one, say.Request)]
 
 
-__all__ = ["SNAPSHOT_AFTER", "Node"]
+__all__ = ["SNAPSHOT_AFTER", "Node", "step_all"]

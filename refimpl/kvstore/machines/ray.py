@@ -119,8 +119,8 @@ class ServerActor:
         options: Mapping[str, Any],
     ) -> None:
         noting = Noting() if options["noting"] else None
-        step_all = rules.step_all if noting is None else noting.step_all
-        node = Node(number, workers, folder, durable=options["durable"], step_all=step_all)
+        step = rules.step if noting is None else noting.step
+        node = Node(number, workers, folder, durable=options["durable"], step=step)
         if noting is not None:
             noting.replaying = False
         here = f"tcp://{address_here(options['interface'])}:*" if endpoint == "tcp" else endpoint
