@@ -20,7 +20,7 @@ if str(ROOT) not in sys.path:
 from spec import generated  # noqa: E402
 
 FILE = ROOT / "refimpl/rules/deviations.json"
-CHAPTERS = ("spec/deviations.md", "spec/deviations-operators.md")
+CHAPTERS = ("spec/reference/porting/deviations.md", "spec/reference/porting/deviations-operators.md")
 ROW = re.compile(r"^\| ([A-Za-z_][\w-]*/[\w-]+) \| (.+) \| (.+) \|$", re.MULTILINE)
 
 

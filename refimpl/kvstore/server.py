@@ -6,7 +6,7 @@ the replies leave, so that a crash loses no more than messages, which the networ
 many requests, and makes the copies that this needs once for all of them.
 
 Read ``_stepped`` first (what makes a message count once and in order), then ``tables.py`` (what a store does). The
-rules are in spec/cluster.md.
+rules are in spec/reference/stores/cluster.md.
 """
 
 from __future__ import annotations

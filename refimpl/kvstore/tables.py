@@ -4,7 +4,7 @@ A :class:`Table` is a value. Each rule takes one, and returns the table that com
 ``server.py`` says which requests get here, and in which order. A table that carries a :class:`Draft` is a step's own
 copy, whose parts change in place until the step ends.
 
-Read ``push``, ``settle`` and ``pull`` first. The rules are in spec/cluster.md.
+Read ``push``, ``settle`` and ``pull`` first. The rules are in spec/reference/stores/cluster.md.
 """
 
 from __future__ import annotations

@@ -122,7 +122,8 @@ def test_names_that_are_missing(name, gone):
     ("name", "said"), [
         ("mxnet.gluon.nn.Dense", "mx.mod.Module"), ("mxnet.contrib.onnx.export_model", "symbol and parameter files"),
         ("mxnet.sym.contrib.fft", "operator _contrib_fft of MXNet 1.9.1 is not implemented here"),
-        ("mxnet.sym.FullyConected", "did you mean FullyConnected?"), ("mxnet.io.qqq", "spec/bring-your-script.md"),
+        ("mxnet.sym.FullyConected", "did you mean FullyConnected?"),
+        ("mxnet.io.qqq", "spec/reference/porting/bring-your-script.md"),
     ],
 )
 def test_what_stands_instead(name, said):
