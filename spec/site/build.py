@@ -29,9 +29,9 @@ from sphinx.cmd.build import build_main  # noqa: E402
 
 import refimpl as mx  # noqa: E402
 from refimpl import explain  # noqa: E402
-from spec import trace  # noqa: E402
+from spec import ops, trace  # noqa: E402
 from spec.site import api, notebooks, operators  # noqa: E402
-from spec.site.chapter import ABOUT, chapter  # noqa: E402
+from spec.site.chapter import ABOUT, chapter, with_links_aimed  # noqa: E402
 from spec.site.moved import MOVED, leading_to  # noqa: E402
 from spec.site.text import fenced  # noqa: E402
 
@@ -71,7 +71,7 @@ RUNNING = {
 """The pages that are made by running something, by their names."""
 INTRODUCTIONS = {
     "operators": "A page of the tree holds everything about an operator or a family: what it computes, by which rules,"
-    " and its parameters. [ops](spec/ops.md) is a table of all of them.",
+    " and its parameters. [A table](ops.md) says what there is of each.",
     "api": "Every public class and function, from its docstring. The functions of `mx.nd` and `mx.sym` that are"
     " operators are on [their pages](operators.md).",
 }
@@ -98,6 +98,7 @@ def documents() -> Iterator[tuple[str, str]]:
         listed = "".join(f"- [](<{name}.md>)\n" for name in found)
         yield folder, f"# {title}\n\n{INTRODUCTIONS[folder]}\n\n{listed}"
     yield "rules", _rules()
+    yield "ops", with_links_aimed(ops.text(), ROOT / "ops.md")
     for name, running in RUNNING.items():
         yield name, (
             f"# {running.title}\n\n`{running.command}` writes such a page;"
@@ -135,7 +136,7 @@ def index() -> str:
         tree("From inside", list(RUNNING)),
         tree(reference, ["spec/README", *first]),
         *(tree(title, chapters) for title, chapters in shelves),
-        tree("Lists", ["rules", *INTRODUCTIONS]),
+        tree("Lists", ["rules", *INTRODUCTIONS, "ops"]),
         tree("The project", [Path(name).stem for name in ABOUT]),
     ])
 

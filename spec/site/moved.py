@@ -1,4 +1,4 @@
-"""Old addresses of chapters on the site: each leads to where its chapter is now, with what stands after the #."""
+"""Old addresses of pages of the site: each leads to where its page is now, with what stands after the #."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ MOVED = {
     "spec/explain": "spec/reference/tools/explain",
     "spec/labs": "spec/reference/tools/labs",
     "spec/command-line": "spec/reference/tools/command-line",
+    "spec/ops": "ops",
     "spec/findings": "spec/records/findings-mxnet",
     "spec/findings-libraries": "spec/records/findings-libraries",
     "spec/speed": "spec/records/speed",
@@ -57,7 +58,7 @@ PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{new} - refimpl</title><link rel="canonical" href="{there}">
 <script>location.replace("{there}" + location.hash);</script>
 <noscript><meta http-equiv="refresh" content="0; url={there}"></noscript></head>
-<body><p>This chapter is <a href="{there}">{new}</a> now.</p></body></html>
+<body><p>This page is <a href="{there}">{new}</a> now.</p></body></html>
 """
 
 

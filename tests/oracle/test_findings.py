@@ -15,7 +15,7 @@ from refimpl.oracle.expectations import Expectations
 from refimpl.oracle.pytest_items import replay_expected
 from refimpl.oracle.stored import corpus, read_stored
 from refimpl.rules import rules
-from spec.deviations import CHAPTERS, ROW
+from refimpl.rules.deviations import CHAPTERS, ROW
 
 ROOT = Path(__file__).resolve().parents[2]
 LINE = re.compile(r"^\| ([\w-]+/[\w-]+) \| (.+?) \| (yes|replayed|) ?\| ([\w, ]+) \|$", re.MULTILINE)
