@@ -1,4 +1,4 @@
-"""The fast road: what repeats is replayed, and loops run in their tuned twins. ``spec/reference/running/fast-road.md`` has its clauses.
+"""The fast road: what repeats is replayed, and loops run in their tuned twins. The chapter fast-road has its clauses.
 
 ``refimpl/replay`` records and replays. It lies above everything that it replays, so it puts its functions here, into
 ``road``, when it is imported. Whoever runs something that may repeat asks :func:`is_open` first: that is the only
