@@ -6,14 +6,14 @@ after it has looked at values, is compiled when it is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
 from numba.np.numpy_support import from_dtype
 
-from ..kernels.foundation.described import Borrowed, Place, likely_calls
+from ..kernels.foundation.described import Borrowed, Memory, Place, likely_calls
 from ..kernels.foundation.loop import _CHOICE, Loop
 from .steps import AddStep, BackwardStep, ForwardStep, ViewBackwardStep, ViewStep
 from .table import described_buffers, page_of
@@ -47,8 +47,15 @@ def _kernels(step: Step, is_train: bool, known: set[tuple]) -> Iterator[tuple[An
     if key in known:
         return
     known.add(key)
-    if not step.op.takes_half:  # it gets float32 copies
-        memory = [one and one._replace(dtype=_SINGLE if one.dtype == _HALF else one.dtype) for one in memory]
+    yield from _likely_kernels(page, memory if step.op.takes_half else _copied(memory))
+
+
+def _copied(memory: Sequence[Memory | None]) -> list[Memory | None]:
+    """The memory of a page that gets float32 copies of float16 buffers."""
+    return [one and one._replace(dtype=_SINGLE if one.dtype == _HALF else one.dtype) for one in memory]
+
+
+def _likely_kernels(page: Any, memory: list[Memory | None]) -> Iterator[tuple[Any, tuple]]:
     types = {one.number: one.dtype for one in memory if one is not None}
     for call in likely_calls(page, memory):
         if call.loop is not None and not call.by_twin:

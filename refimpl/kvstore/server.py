@@ -100,6 +100,24 @@ def step_all(server: Server, requests: Sequence[Request]) -> tuple[Server, list[
         return _stepped(server, requests, Draft(sharing=False))
 
 
+def _carried_out(server: Server, worker: int, lines: _Lines, replies: list[Reply], draft: Draft) -> Server:
+    """Do what a worker has asked and is next in its order; ``lines`` and ``replies`` get the answers."""
+    line = lines[worker]
+    while (now := line.early.pop(line.expected, None)) is not None:
+        line.asked[now.number] = _asked(now.body)
+        line.expected += 1
+        if isinstance(now.body, Keep):
+            line.known = _keep(line, now.body)
+            answers: list[Sent] = [(worker, now.number, Done())]
+        else:
+            server, answers = _act(server, worker, now.number, now.body, draft)
+        for to, number, answer in answers:
+            other = lines[to]
+            other.answers[number] = answer
+            replies.append(Reply(to, other.known.incarnation, number, answer))
+    return server
+
+
 class _Line:
     """A connection that a step may change."""
 
@@ -120,15 +138,21 @@ class _Line:
         )
 
 
+class _Lines(dict[int, _Line]):
+    """The connections that a step changes, by worker."""
+
+    def __init__(self, connections: Mapping[int, Connection]) -> None:
+        super().__init__()
+        self.connections = connections
+
+    def __missing__(self, worker: int) -> _Line:
+        line = self[worker] = _Line(self.connections.get(worker, Connection()))
+        return line
+
+
 @decides("Cluster/once")
 def _stepped(server: Server, requests: Sequence[Request], draft: Draft) -> tuple[Server, list[Reply]]:
-    lines, replies = dict[int, _Line](), list[Reply]()
-
-    def line_of(worker: int, known: Connection | None = None) -> _Line:
-        if worker not in lines or known is not None:
-            lines[worker] = _Line(server.connections.get(worker, Connection()) if known is None else known)
-        return lines[worker]
-
+    lines, replies = _Lines(server.connections), list[Reply]()
     for request in requests:
         worker = request.worker
         known = lines[worker].known if worker in lines else server.connections.get(worker, Connection())
@@ -141,26 +165,15 @@ def _stepped(server: Server, requests: Sequence[Request], draft: Draft) -> tuple
             continue
         if request.incarnation > known.incarnation:
             server = _forget(server, worker)
-            line_of(worker, Connection(request.incarnation))
+            lines[worker] = _Line(Connection(request.incarnation))
         elif request.number < expected:
             answer = _again(lines[worker].value if worker in lines else known, request)
             replies += [] if answer is None else [Reply(worker, known.incarnation, request.number, answer)]
             continue
-        line = line_of(worker)
+        line = lines[worker]
         line.answered = max(line.answered, request.answered)
         line.early[request.number] = request
-        while (now := line.early.pop(line.expected, None)) is not None:
-            line.asked[now.number] = _asked(now.body)
-            line.expected += 1
-            if isinstance(now.body, Keep):
-                line.known = _keep(line, now.body)
-                answers: list[Sent] = [(worker, now.number, Done())]
-            else:
-                server, answers = _act(server, worker, now.number, now.body, draft)
-            for to, number, answer in answers:
-                other = line_of(to)
-                other.answers[number] = answer
-                replies.append(Reply(to, other.known.incarnation, number, answer))
+        server = _carried_out(server, worker, lines, replies, draft)
     if not lines:
         return server, replies
     ended = {name: replace(table, draft=None) if table.draft else table for name, table in server.tables.items()}
@@ -236,17 +249,23 @@ def _act(
     table, members = server.tables[name], server.members
     if draft is not None:
         table = draft.table(table)
-    if isinstance(body, Init):
-        table, answers = tables.init(table, worker, number, body)
-    elif isinstance(body, Push):
-        table, answers = tables.push(table, members, worker, number, body)
-    elif isinstance(body, (Pull, PullRows)):
-        table, answers = tables.pull(table, worker, number, body)
-    elif isinstance(body, Barrier):
-        table, answers = tables.barrier(table, members, worker, number)
-    else:
-        table, answers = tables.command(table, worker, number, body)
+    table, answers = _act_on(table, members, worker, number, body)
     return server if server.tables[name] is table else _with_table(server, name, table), answers
+
+
+def _act_on(
+    table: Table, members: frozenset[int], worker: int, number: int, body: Any
+) -> tuple[Table, list[Sent]]:
+    """Do what one request asks of a store."""
+    if isinstance(body, Init):
+        return tables.init(table, worker, number, body)
+    if isinstance(body, Push):
+        return tables.push(table, members, worker, number, body)
+    if isinstance(body, (Pull, PullRows)):
+        return tables.pull(table, worker, number, body)
+    if isinstance(body, Barrier):
+        return tables.barrier(table, members, worker, number)
+    return tables.command(table, worker, number, body)
 
 
 def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server, list[Sent]]:

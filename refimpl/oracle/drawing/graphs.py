@@ -263,14 +263,8 @@ class Graph:
     def _input(self, op: Op, name: str, shape: Shape, dtype: np.dtype, kind: Any) -> Entry:
         apart = name in op.aux or name in op.mutates or name in op.no_gradient
         free = kind == "any" and dtype == self.dtype and not apart
-        if free and self.results and self.draw.boolean():
-            entry = self.draw.choice(self.results[::-1])
-            if entry.shape == shape or all(self.may(name) for name in FIT):
-                return self.fitted(entry, shape)
-        if free and self.draw.one_in(6):
-            same = [e for e in self.results if e.exact and e.shape == shape and e.dtype == dtype]
-            if same:
-                return same[0]
+        if free and (result := self._result(shape, dtype)) is not None:
+            return result
         entry = self.variable(shape, dtype, kind)
         variable = self.nodes[entry.node]["name"]
         if name in op.aux:
@@ -283,6 +277,16 @@ class Graph:
         if free:
             self.results.append(entry)
         return entry
+
+    def _result(self, shape: Shape, dtype: np.dtype) -> Entry | None:
+        """A result that becomes an input of this shape."""
+        if self.results and self.draw.boolean():
+            entry = self.draw.choice(self.results[::-1])
+            if entry.shape == shape or all(self.may(name) for name in FIT):
+                return self.fitted(entry, shape)
+        if self.draw.one_in(6):
+            return next((e for e in self.results if e.exact and e.shape == shape and e.dtype == dtype), None)
+        return None
 
     def fitted(self, entry: Entry, shape: Shape) -> Entry:
         """``entry``, or what operators that only move elements make of it, with another shape."""
@@ -358,23 +362,25 @@ def draw_graph(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOT
         for entry in outputs:
             if entry.dtype != graph.dtype or not entry.shape or graph.dtype.kind != "f":
                 heads.append(entry)
-                continue
-            times = draw.choice(fan_out) if any(graph.may(pair[0]) for pair in KEEP_SHAPE) else 1
-            if times == 1:
-                heads.append(entry)
-                graph.results.append(entry)
-                continue
-            readers = graph.read(entry, times)
-            if readers and draw.boolean() and graph.may("elemwise_add"):
-                graph.results.append(graph.joined(readers))
-                heads.append(graph.results[-1])
             else:
-                graph.results += readers
-                heads += readers
+                made = _readers(draw, graph, entry, fan_out)
+                graph.results += made
+                heads += made
     if not heads:
         variable = graph.variable((2,), graph.dtype)
         heads = graph.read(variable, 1) if any(graph.may(pair[0]) for pair in KEEP_SHAPE) else [variable]
     return graph, heads[-12:]
+
+
+def _readers(draw: Draw, graph: Graph, entry: Entry, fan_out: list[int]) -> list[Entry]:
+    """An output itself, several operators that read it, or their sum."""
+    times = draw.choice(fan_out) if any(graph.may(pair[0]) for pair in KEEP_SHAPE) else 1
+    if times == 1:
+        return [entry]
+    readers = graph.read(entry, times)
+    if readers and draw.boolean() and graph.may("elemwise_add"):
+        return [graph.joined(readers)]
+    return readers
 
 
 def draw_elementwise(

@@ -158,12 +158,7 @@ class Life:
 
     def act(self) -> None:
         """One call."""
-        if self.optimizes and self.draw.boolean():
-            name = self.draw.choice(("push", "save", "load"))
-        else:
-            name = self.draw.choice((
-                "push", "push", "push", "push", "pushpull", "updater", "optimizer", "refused", "rows", "barrier",
-            ))
+        name = self.kind_of_call()
         late = not self.learns and self.pushed and not self.may("store/updater after a push")
         if name in ("push", "pushpull"):
             self.pushes(name)
@@ -182,6 +177,14 @@ class Life:
             self.rows()
         elif name == "barrier":
             self.add("barrier")
+
+    def kind_of_call(self) -> str:
+        """What is called; a store that optimizes often writes and reads its states."""
+        if self.optimizes and self.draw.boolean():
+            return self.draw.choice(("push", "save", "load"))
+        return self.draw.choice((
+            "push", "push", "push", "push", "pushpull", "updater", "optimizer", "refused", "rows", "barrier",
+        ))
 
 
 def features_of(program: Program) -> list[str]:
