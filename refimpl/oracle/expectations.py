@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .drawing.graphs import NOTHING, Exclusions
+from .drawing.choices import NOTHING, Exclusions
 from .judging.comparing import Verdict
 from .judging.reference import Program
 from .programs.program import operators, read

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..programs.program import VERSION
+from .choices import NOTHING, Capabilities, Exclusions, Program
 from .draws import Draw
-from .graphs import NOTHING, Capabilities, Exclusions, Program
 from .modules import RATES, Script, enough, rows_over
 from .networks import Network, draw_network, program_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..programs.program import VERSION
+from .choices import NOTHING, Capabilities, Exclusions, Program
 from .draws import Draw
-from .graphs import NOTHING, Capabilities, Exclusions, Program
 
 Step = dict[str, Any]
 

@@ -6,21 +6,12 @@ from typing import Any
 
 from ...kernels.foundation import get
 from ..programs.program import VERSION, pruned
+from .choices import NOTHING, Capabilities, Exclusions, Program, of_type
 from .draws import Draw
-from .graphs import (
-    KEEP_SHAPE,
-    NOTHING,
-    Capabilities,
-    Entry,
-    Exclusions,
-    Graph,
-    Program,
-    draw_elementwise,
-    draw_graph,
-    of_type,
-)
+from .graphs import KEEP_SHAPE, Entry, Graph, draw_elementwise, draw_graph
 from .random_numbers import drawn_at_random
 
+Step = dict[str, Any]
 MONITOR = "executor/monitor"
 """What ``exclude.operators`` may name beside operators: executors are then drawn without monitors."""
 
@@ -82,9 +73,7 @@ def of_graph(
     """
     if level == 1:
         return _program(1, graph, heads, [{"do": "bind"}, {"do": "forward", "train": draw.boolean()}])
-    names = [node["op"] for node in graph.nodes]
-    if exclude.requirements:
-        names += [of_type(name, graph.dtype) for name in names]
+    names = _names(graph, exclude)
     requirements, gradients = _requirements(draw, graph, names, capabilities, exclude)
     steps: list[Step] = [{"do": "bind", "requirements": requirements, "gradients": gradients}]
     repeated = exclude.allowed("repeated", names)
@@ -107,6 +96,14 @@ def of_graph(
                 backward["train"] = False
             steps += [backward] * (1 + (draw.one_in(6) and repeated))
     return _program(2, graph, heads, steps)
+
+
+def _names(graph: Graph, exclude: Exclusions) -> list[str]:
+    """The operators of a graph as ``exclude`` may name them."""
+    names = [node["op"] for node in graph.nodes]
+    if exclude.requirements:
+        names += [of_type(name, graph.dtype) for name in names]
+    return names
 
 
 def _requirements(

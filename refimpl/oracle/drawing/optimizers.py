@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..programs.program import VERSION
+from .choices import NOTHING, Capabilities, Exclusions, Program
 from .draws import Draw
-from .graphs import NOTHING, Capabilities, Exclusions, Program
 from .random_numbers import langevin_program
 
 Step = dict[str, Any]
@@ -70,11 +70,7 @@ def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusion
     create = _create(draw, rule, weights, capabilities, exclude)
     steps = [create]
     if draw.boolean():
-        known = [name for _, name in create.get("names", ())] or weights.indices
-        steps.append({"do": "multiply", **{
-            field: [[key, draw.choice((0.5, 2.0, 0.0))] for key in known if draw.boolean()]
-            for field in ("rates", "decays")
-        }})
+        steps.append(_multiply(draw, [name for _, name in create.get("names", ())] or weights.indices))
     sparse = rule in ROWS and not weights.half and "optimizer/rows" not in exclude.operators and draw.one_in(4)
     if sparse and rule == "adagrad":
         create["parameters"].pop("wd", None)  # which it refuses beside row_sparse gradients
@@ -82,10 +78,7 @@ def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusion
         steps.append(_step(draw, rule, create, exclude))
         if steps[-1]["do"] == "update":
             chosen = _updated(draw, len(weights.indices), capabilities, exclude)
-            steps[-1]["indices"] = [weights.indices[place] for place in chosen]
-            steps[-1]["gradients"] = [weights.values(draw, place) for place in chosen]
-            if sparse:
-                steps[-1]["rows"] = [_rows(draw, weights.shapes[place]) for place in chosen]
+            steps[-1] |= _gradients(draw, weights, chosen, sparse=sparse)
     steps.append({"do": "read"})
     return {"version": VERSION, "level": 5, "arrays": arrays, "steps": steps}
 
@@ -130,6 +123,25 @@ def _create(
     if draw.one_in(3) and "optimizer/schedule" not in exclude.operators:
         create["schedule"] = schedule(draw, parameters.pop("learning_rate", 0.5))
     return create
+
+
+def _multiply(draw: Draw, known: list[Any]) -> Step:
+    """Multipliers of the rates and decays of some weights."""
+    return {"do": "multiply", **{
+        field: [[key, draw.choice((0.5, 2.0, 0.0))] for key in known if draw.boolean()]
+        for field in ("rates", "decays")
+    }}
+
+
+def _gradients(draw: Draw, weights: _Weights, chosen: list[int], *, sparse: bool) -> Step:
+    """What an update of some weights is given."""
+    found: Step = {
+        "indices": [weights.indices[place] for place in chosen],
+        "gradients": [weights.values(draw, place) for place in chosen],
+    }
+    if sparse:
+        found["rows"] = [_rows(draw, weights.shapes[place]) for place in chosen]
+    return found
 
 
 def _updated(draw: Draw, count: int, capabilities: Capabilities, exclude: Exclusions) -> list[int]:
