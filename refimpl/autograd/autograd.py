@@ -97,7 +97,7 @@ def _run_gradients(
 def _run_nodes(made: Gradients, values: _Values, is_train: bool) -> None:
     """Run the graph of the gradients; results that nobody reads are not computed."""
     read = {(id(source), index) for node in made.nodes for source, index in node.inputs}
-    read.update(key_of(entry) for entry in made.of.values())
+    read.update(map(key_of, made.of.values()))
     for node in made.nodes:
         if node.primal is not None:
             _run_gradient(node, values, read, is_train)
