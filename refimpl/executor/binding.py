@@ -316,6 +316,7 @@ def _check_arguments(
             require_sides(name, shape)
 
 
+@decides("binding/failures")
 def _with_arguments(error: Exception, shapes: dict[str, Any]) -> RuntimeError:
     """MXNet's error of simple_bind: the shapes that were given, then what went wrong."""
     listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())

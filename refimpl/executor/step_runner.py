@@ -127,6 +127,7 @@ def run_monitored(
             _report_gradients(step, callback, without_gradient)
 
 
+@decides("Executor/monitor", "passes/monitored")
 def _report_inputs(step: ForwardStep, callback: MonitorCallback) -> None:
     names = monitored_inputs(step.node)
     for name, entry, buffer in zip(names, step.node.inputs, step.inputs, strict=True):
@@ -137,6 +138,7 @@ def _report_inputs(step: ForwardStep, callback: MonitorCallback) -> None:
         callback(name, NDArray(buffer, step.context))
 
 
+@decides("Executor/monitor")
 def _report_gradients(
     step: BackwardStep, callback: MonitorCallback, without_gradient: Mapping[int, Wanted]
 ) -> None:

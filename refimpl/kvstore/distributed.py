@@ -279,6 +279,7 @@ class DistributedKVStore(KVStore):
         for server in range(self._transport.servers):
             self._send(server, say.Keep(PLACE, pack(place) if server == 0 else b""))
 
+    @decides("Cluster/keep")
     def _kept(self, weights: Mapping[Key, Sequence[NDArray]], to_hold: list[int]) -> tuple[list[Any], list[Any]]:
         """Keys with the numbers of the requests that pulled them, which servers are to hold; keys with their values."""
         pulled: list[Any] = []

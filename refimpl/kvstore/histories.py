@@ -174,7 +174,7 @@ def check(history: History, kind: str = "dist_sync", threshold: float | None = N
     return sorted(found, key=lambda violation: NAMES.index(violation.name))
 
 
-@decides("History/check", "History/gone")
+@decides("History/check")
 def _judged(findings: Findings, read: Read, ever: np.ndarray, before: np.ndarray | None) -> Iterator[Violation]:
     """What is wrong with one pull of tags; ``ever`` is what some pull holds, ``before`` what this session held."""
     told: set[str] = set()
@@ -184,6 +184,7 @@ def _judged(findings: Findings, read: Read, ever: np.ndarray, before: np.ndarray
             yield Violation(name, f"{read} {words}")
 
 
+@decides("History/check")
 def _strange(findings: Findings, read: Read) -> Iterator[tuple[str, str]]:
     """What no pull may hold: no count, a push twice, a push that did not go to this key."""
     history, value = findings.history, read.value
@@ -203,6 +204,7 @@ def _strange(findings: Findings, read: Read) -> Iterator[tuple[str, str]]:
             yield "garbage", f"holds {history.named(column)}, which was never made"
 
 
+@decides("History/check", "History/gone")
 def _misplaced(
     findings: Findings, read: Read, ever: np.ndarray, before: np.ndarray | None
 ) -> Iterator[tuple[str, str]]:

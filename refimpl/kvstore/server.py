@@ -100,6 +100,7 @@ def step_all(server: Server, requests: Sequence[Request]) -> tuple[Server, list[
         return _stepped(server, requests, Draft(sharing=False))
 
 
+@decides("Cluster/once")
 def _carried_out(server: Server, worker: int, lines: _Lines, replies: list[Reply], draft: Draft) -> Server:
     """Do what a worker has asked and is next in its order; ``lines`` and ``replies`` get the answers."""
     line = lines[worker]

@@ -422,6 +422,7 @@ def simulate(
     return SimulatedCluster(workers, servers, Choices(seed, schedule), faults, step, returning=returning)
 
 
+@decides("Cluster/worker-error")
 def _raise_first_failure(workers: list[Worker]) -> None:
     failed = sorted((w for w in workers if w.failure is not None), key=lambda w: (w.failed_at, w.rank))
     for worker in failed:

@@ -64,6 +64,7 @@ def hide_keys(row: Row, rows: Sequence[Row]) -> bool:
     return changed
 
 
+@decides("symbol-file/hidden-keys")
 def _move_to_variables(row: Row, rows: Sequence[Row], moving: Mapping[str, tuple[str, str]]) -> bool:
     """Give attributes of an operator to the variables at its inputs; whether there was one to give."""
     assert row.op is not None

@@ -168,6 +168,7 @@ class Walk:
             elif outputs is not None:
                 self._values[id(node), index] = _Value(outputs[index], noisy, through)
 
+    @decides("Verify/layer-by-layer")
     def _output(
         self, layer: Layer, outputs: list[np.ndarray] | None, drafts: list[np.ndarray] | None, index: int,
         through: dict[int, Node],

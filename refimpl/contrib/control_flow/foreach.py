@@ -81,7 +81,7 @@ def _length(shapes: Sequence[Any]) -> int:
 def through(p: GraphUse, rule: str, ins: list, outs: list) -> tuple[list, list]:
     """Shapes or types of all inputs and outputs, by inference through the body."""
     layout, shapes = layout_of(p), rule == SHAPES
-    rows, length = outs[: layout.rows], UNKNOWN
+    rows, length = outs[: layout.rows], int(UNKNOWN)
     inner: list[Any] = [None] * len(layout.body.variables)
     for pair in [*layout.data, *layout.rest]:
         inner[pair.inner] = ins[pair.outer]

@@ -101,7 +101,7 @@ def _weights(draw: Draw, rule: str, capabilities: Capabilities, exclude: Exclusi
     styles = [style for style in ("dyadic", "dyadic", "normal", "smooth", "onehot") if style in capabilities.styles]
     style = draw.choice(styles or capabilities.styles)
     half = rule in HALVES and "optimizer/half" not in exclude.operators and draw.one_in(5)
-    shapes = [
+    shapes: list[tuple[int, ...]] = [
         (draw.integer(1, 4), draw.integer(1, 3)) if rule == "groupadagrad" or draw.boolean() else (draw.integer(1, 6),)
         for _ in range(draw.integer(1, len(NAMES) if capabilities.corners else 4))
     ]
