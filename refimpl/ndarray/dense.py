@@ -113,7 +113,7 @@ def execute(
     elsewhere: list[tuple[Buffer, NDArray]] = []
     if targets:
         made = targets = _fitting(op, plan, targets, visible)
-        results = _results_in(targets, op, plan, sources, memory, elsewhere)
+        results, elsewhere = _results_in(targets, op, plan, sources, memory)
     else:
         results = [allocate(shape, dtype, memory) for shape, dtype in plan.results]
         made = [classes.ndarray(result, ctx) for result in results[:visible]]
@@ -156,11 +156,10 @@ def _fitting(op: Op, plan: Plan, targets: Sequence[NDArray], visible: int) -> Se
 
 
 def _results_in(
-    targets: Sequence[NDArray], op: Op, plan: Plan, sources: list[NDArray], memory: str,
-    elsewhere: list[tuple[Buffer, NDArray]],
-) -> list[Buffer]:
-    """Memory for all results: that of the targets where it may be written; ``elsewhere`` gets what has to be copied."""
-    results = []
+    targets: Sequence[NDArray], op: Op, plan: Plan, sources: list[NDArray], memory: str
+) -> tuple[list[Buffer], list[tuple[Buffer, NDArray]]]:
+    """Memory for all results: that of the targets where it may be written; and what is to be copied to a target."""
+    results, elsewhere = [], []
     for index, (shape, dtype) in enumerate(plan.results):
         if index < len(targets) and _may_write(op, targets[index], index, sources, dtype):
             results.append(targets[index]._buffer)
@@ -168,7 +167,7 @@ def _results_in(
         results.append(allocate(shape, dtype, memory))
         if index < len(targets):
             elsewhere.append((results[-1], targets[index]))
-    return results
+    return results, elsewhere
 
 
 def _copy_back(inputs: list[NDArray], sources: list[NDArray]) -> None:
