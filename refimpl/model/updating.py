@@ -130,6 +130,14 @@ def _update_params_on_kvstore(
         step = kvstore._pushpull_held if held else kvstore.pushpull
         step([param_names[i] for i, _, _ in work], [g for *_, g in work], out=[w for _, w, _ in work])
         return
+    _pushpull_each(kvstore, param_names, work)
+
+
+def _pushpull_each(
+    kvstore: Any, param_names: Sequence[str],
+    work: Sequence[tuple[int, Sequence[NDArray], Sequence[NDArray | None]]],
+) -> None:
+    """The same with a store of somebody else's class, one parameter after the other."""
     for index, weights, grads in work:
         if isinstance(kvstore, kvs.KVStore) and weights[0].is_sparse and not _STALE.active:
             kvstore._pushpull_held(param_names[index], grads, weights)
