@@ -250,7 +250,7 @@ class DataParallelExecutorGroup:
 
         labels = (copy.target for copies in self._label_copies for copy in copies)  # a later batch may bring none
         with self.execs[0].program.pool.turn, unfinished.ForwardOf(self.execs, labels, self.thread_pool.settle):
-            if fast_road.is_open() and fast_road.road.is_forward_walked(self.thread_pool, self.execs, mode, load):
+            if fast_road.is_open() and fast_road.road.is_walked(self.thread_pool, self.execs, "forward", mode, load):
                 return
             self.thread_pool.run(step)
 
@@ -274,7 +274,7 @@ class DataParallelExecutorGroup:
             for executor, gradients in zip(self.execs, heads, strict=True):
                 executor._begin_backward(gradients)
             with unfinished.backward_of(self.execs, self.thread_pool.settle):
-                if fast_road.is_open() and fast_road.road.is_backward_walked(self.thread_pool, self.execs):
+                if fast_road.is_open() and fast_road.road.is_walked(self.thread_pool, self.execs, "backward", True):
                     return
                 self.thread_pool.run(lambda index: self.execs[index]._run_backward())
 

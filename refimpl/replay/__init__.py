@@ -24,7 +24,7 @@ from .array_calls import array_call, pair
 from .foreseen import kernels_of
 from .gradients import gradient
 from .programs import Table
-from .side_by_side import is_backward_walked, is_forward_walked
+from .side_by_side import is_walked
 from .tapes import nodes
 from .updates import is_updated_on_devices, is_updated_on_store
 
@@ -39,6 +39,5 @@ if not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or SIMULATED):  # t
     fast_road.road = sys.modules[__name__]
 
 __all__ = [
-    "array_call", "gradient", "is_backward_walked", "is_forward_walked", "is_updated_on_devices",
-    "is_updated_on_store", "nodes", "pair", "tables_of",
+    "array_call", "gradient", "is_updated_on_devices", "is_updated_on_store", "is_walked", "nodes", "pair", "tables_of",
 ]

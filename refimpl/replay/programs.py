@@ -86,7 +86,10 @@ class Table:
 
     def walked(self, is_train: bool) -> Rows | None:
         """What a run calls that is not the first, if machine code makes all of it."""
-        found = self._rows(is_train) if self.recorder.has_seen((is_train, current())) else None
+        key = is_train, current()
+        found = self.recorder.made.get(key)
+        if found is None and self.recorder.has_seen(key):
+            found = self._rows(is_train)
         return found if found is not None and found.place[0] else None
 
     def _rows(self, is_train: bool) -> Rows | None:

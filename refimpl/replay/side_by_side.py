@@ -8,7 +8,8 @@ over to the threads of the group (``hand_over.py``).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -61,56 +62,42 @@ class Beside:
                 hand_over.made()
 
 
-def is_forward_walked(
-    pool: ThreadPool, executors: Sequence[Any], is_train: bool, load: Callable[[int], None]
+def is_walked(
+    pool: ThreadPool, executors: Sequence[Any], part: str, is_train: bool, load: Callable[[int], None] | None = None
 ) -> bool:
-    """Have every context load its slice and run forward; False, and nothing is done, where threads have to do it."""
-    others = _walked(executors, (executor.program.forward_table for executor in executors[1:]), is_train)
-    if not others:
-        return False
-    first, *_ = executors
+    """Have every context load its slice and run side by side; False, and nothing is done, where threads have to do it.
 
-    def inside(index: int) -> None:
-        if index == len(executors):
-            program = first.program
-            _walk(pool, others, lambda: first._run_steps(program.forward_steps, is_train, program.forward_table))
-        else:
-            load(index)
-            executors[index]._run_forward(is_train, lambda: inside(index + 1))
-
-    inside(0)
-    return True
-
-
-def is_backward_walked(pool: ThreadPool, executors: Sequence[Any]) -> bool:
-    """Have every context run backward; False, and nothing is done, where threads have to do it."""
-    others = _walked(executors, (executor.program.backward_table for executor in executors[1:]), is_train=True)
-    if not others:
-        return False
-    first, *_ = executors
-
-    def inside(index: int) -> None:
-        if index == len(executors):
-            program = first.program
-            _walk(pool, others, lambda: first._run_steps(program.backward_steps, True, program.backward_table))
-        else:
-            executors[index]._run_backward(run=lambda: inside(index + 1))
-
-    inside(0)
-    return True
-
-
-def _walked(executors: Sequence[Any], tables: Iterable[Table | None], is_train: bool) -> list[Rows]:
-    """What contexts 1, 2, ... call, if machine code can make all of it and no monitor looks on; else nothing."""
-    if any(executor._monitor is not None for executor in executors):
-        return []
-    found = []
-    for table in tables:
-        rows = None if table is None else table.walked(is_train)
+    Args:
+        pool: the threads of the contexts.
+        executors: one for each context.
+        part: "forward" or "backward".
+        is_train: whether operators run as in training.
+        load: loads the slice of a context.
+    """
+    first, *others = executors
+    walks = []
+    for executor in others:
+        table: Table | None = getattr(executor.program, f"{part}_table")
+        rows = None if table is None or executor._monitor is not None else table.walked(is_train)
         if rows is None:
-            return []
-        found.append(rows)
-    return found
+            return False
+        walks.append(rows)
+    if not walks or first._monitor is not None:
+        return False
+    program = first.program
+    steps, table = getattr(program, f"{part}_steps"), getattr(program, f"{part}_table")
+
+    def inside(index: int) -> None:
+        """Surround the calls of all contexts with what each does before and after its own."""
+        if index == len(executors):
+            _walk(pool, walks, partial(first._run_steps, steps, is_train, table))
+            return
+        if load is not None:
+            load(index)
+        getattr(executors[index], f"_run_{part}")(is_train, partial(inside, index + 1))
+
+    inside(0)
+    return True
 
 
 def _walk(pool: ThreadPool, others: Sequence[Rows], here: Callable[[], None]) -> None:
@@ -133,4 +120,4 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-__all__ = ["Beside", "is_backward_walked", "is_forward_walked"]
+__all__ = ["Beside", "is_walked"]
