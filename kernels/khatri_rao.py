@@ -36,12 +36,10 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def multiply(left, right, out, rows, right_rows, columns):
-    for r in items(rows * right_rows):
-        i = r // right_rows
-        j = r - i * right_rows
-        for c in range(columns):
-            out[r * columns + c] = left[i * columns + c] * right[j * columns + c]
+def multiply(left, right, out):
+    """out[i, j, k] = left[i, k] right[j, k]."""
+    for i, j, k in items(out.shape):
+        out[i, j, k] = left[i, k] * right[j, k]
 
 
 MULTIPLY = Loop(multiply)
@@ -56,8 +54,9 @@ def forward(p, args, out):
     product, rows = args[0], args[0].shape[0]
     for n, factor in enumerate(args[1:], 2):
         target = out if n == len(args) else spare[n % 2]
-        MULTIPLY(product, factor, target, rows, factor.shape[0], columns)
-        product, rows = target, rows * factor.shape[0]
+        more = factor.shape[0]
+        MULTIPLY(product.reshape((rows, columns)), factor, target.reshape((rows, more, columns)))
+        product, rows = target, rows * more
     if len(args) == 1:
         COPY(product, out, out.size)
 

@@ -39,21 +39,23 @@
     ([[0.5, 0.0], [-8.0, -15.25]], [[-0.5, -0.25, 0.0], [2.0, 2.5, 3.0]])
 """
 
-from functools import lru_cache
 from typing import NamedTuple
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, scratch
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register
 from .foundation.loops import zero
 from .shared.linalg import (
     TRIANGLE_SOLVE,
     TRIANGLE_TIMES,
     Triangles,
+    batch,
     infer_type,
     matrices,
     on_the_left,
     on_the_right,
     square,
+    working,
 )
+from .shared.products import element, put
 
 
 class Params(NamedTuple):
@@ -76,32 +78,25 @@ def infer(p, ins, outs):
     return [a, b], [b]
 
 
-@lru_cache(maxsize=4096)
-def triangles_of(p, shape):
-    """op(A) B or B op(A), for B of this shape."""
-    found = (on_the_right if p.rightside else on_the_left)(shape, p.lower)
+def triangles_of(p):
+    """op(A) B or B op(A)."""
+    found = (on_the_right if p.rightside else on_the_left)(p.lower)
     return found.transposed if p.transpose else found
 
 
 # --- loops --------------------------------------------------------------------------------------
 
 
-def outer_triangle(slope, x, d_e, g: Triangles, alpha):
-    """d_e = alpha slope X^T in the triangle of E that is read, zeros elsewhere."""
-    for item in items(g.count * g.n):
-        number, i = item // g.n, item % g.n
-        base = number * g.n * g.m
-        for t in range(g.n):
-            total = x[base] * 0
-            if (g.lower and t <= i) or (not g.lower and t >= i):
-                left, right = base + i * g.x_row, base + t * g.x_row
-                total = slope[left] * x[right]
-                for j in range(1, g.m):
-                    total += slope[left + j * g.x_column] * x[right + j * g.x_column]
-                total *= alpha
-            else:
-                total = 0
-            d_e[number * g.n * g.n + i * g.e_row + t * g.e_column] = total
+def outer_triangle(slope, x, d_e, s: Triangles, alpha):
+    """dE = alpha S X^T in the triangle of E that is read, zeros elsewhere; S is stored as X is."""
+    for g, i, t in items(d_e.shape):
+        if (s.lower and t <= i) or (not s.lower and t >= i):
+            total = element(slope, g, i, 0, s.x_turned) * element(x, g, t, 0, s.x_turned)
+            for j in range(1, x.shape[1] if s.x_turned else x.shape[2]):
+                total += element(slope, g, i, j, s.x_turned) * element(x, g, t, j, s.x_turned)
+            put(d_e, g, i, t, s.e_turned, alpha * total)
+        else:
+            put(d_e, g, i, t, s.e_turned, 0)
 
 
 OUTER_TRIANGLE = Loop(outer_triangle)
@@ -111,35 +106,35 @@ OUTER_TRIANGLE = Loop(outer_triangle)
 
 
 def forward_times(p, a, b, out):
-    TRIANGLE_TIMES(a, b, out, triangles_of(p, b.shape), p.alpha)
+    TRIANGLE_TIMES(batch(a), batch(b), batch(out), triangles_of(p), p.alpha)
 
 
 def slope_of_triangle(slope, x, d_a, triangles, alpha):
     if x.size:
-        OUTER_TRIANGLE(slope, x, d_a, triangles, alpha)
+        OUTER_TRIANGLE(batch(slope), batch(x), batch(d_a), triangles, alpha)
     else:  # a sum of no products
         zero(d_a)
 
 
 def backward_times(p, head, a, b, d_a, d_b):
-    triangles = triangles_of(p, b.shape)
+    triangles = triangles_of(p)
     if d_a is not None:
         slope_of_triangle(head, b, d_a, triangles, p.alpha)
     if d_b is not None:
-        TRIANGLE_TIMES(a, head, d_b, triangles.transposed, p.alpha)
+        TRIANGLE_TIMES(batch(a), batch(head), batch(d_b), triangles.transposed, p.alpha)
 
 
 def forward_solve(p, a, b, out):
-    TRIANGLE_SOLVE(a, b, out, triangles_of(p, b.shape), p.alpha)
+    TRIANGLE_SOLVE(batch(a), batch(b), batch(out), triangles_of(p), p.alpha)
 
 
 def backward_solve(p, head, a, out, d_a, d_b):
-    triangles = triangles_of(p, out.shape)
+    triangles = triangles_of(p)
     if d_b is not None:
-        TRIANGLE_SOLVE(a, head, d_b, triangles.transposed, p.alpha)
+        TRIANGLE_SOLVE(batch(a), batch(head), batch(d_b), triangles.transposed, p.alpha)
     if d_a is not None:
-        (solved,) = scratch(head, head.size)
-        TRIANGLE_SOLVE(a, head, solved, triangles.transposed, 1.0)
+        (solved,) = working(head, head.shape)
+        TRIANGLE_SOLVE(batch(a), batch(head), batch(solved), triangles.transposed, 1.0)
         slope_of_triangle(solved, out, d_a, triangles, -1.0)
 
 

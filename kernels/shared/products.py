@@ -8,7 +8,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..foundation import Loop, items, scratch
+from ..foundation import Loop, items, scalar, scratch
+
+
+@scalar
+def element(a, g, i, j, turned):
+    """A[i, j] of matrix g, where memory holds A, or its transpose if ``turned``."""
+    return a[g, j, i] if turned else a[g, i, j]
+
+
+@scalar
+def put(a, g, i, j, turned, value):
+    """Make ``value`` the :func:`element` A[i, j]."""
+    if turned:
+        a[g, j, i] = value
+    else:
+        a[g, i, j] = value
 
 
 class Product(NamedTuple):
@@ -42,11 +57,11 @@ def product(a, b, out, g: Product):
 
 def product_cuda(a, b, out, g: Product):
     """The same sums with one element per item."""
-    for item in items(g.n * g.m):
-        i, j = item // g.m, item % g.m
-        out[item] = out[item] if g.onto else 0
+    for i, j in items((g.n, g.m)):
+        at = i * g.m + j
+        out[at] = out[at] if g.onto else 0
         for t in range(g.k):
-            out[item] += a[i * g.a_row + t * g.a_step] * b[t * g.b_row + j * g.b_step]
+            out[at] += a[i * g.a_row + t * g.a_step] * b[t * g.b_row + j * g.b_step]
 
 
 def turn(b, out, k, m, b_row, b_step):

@@ -25,11 +25,10 @@ def by_kept(a, kept, out, n, m, k, row_step, step):
 
 def by_kept_cuda(a, kept, out, n, m, k, row_step, step):
     """The same sums with one element per item."""
-    for item in items(n * m):
-        i, j = item // m, item % m
-        out[item] = 0
+    for i, j in items((n, m)):
+        out[i * m + j] = 0
         for t in range(k):
-            out[item] += a[i * row_step + t * step] * kept[t * m + j]
+            out[i * m + j] += a[i * row_step + t * step] * kept[t * m + j]
 
 
 KEEP, BY_KEPT = Loop(keep), Loop(by_kept, cuda_function=by_kept_cuda)

@@ -24,14 +24,15 @@ NEAR = 32
 @decides("oracle/eigenvectors")
 def _eigen(
     arithmetic: Arithmetic, rotate: Callable[..., None], a: Any, vectors: Any, values: Any, work: Any, turns: Any,
-    count: int, n: int,
+    *sides: int,
 ) -> None:
     """Weyl's theorem bounds eigenvalues, that of Davis and Kahan eigenvectors."""
+    count, n = sides[:2]
     given = np.array([a[i].pair() for i in range(count * n * n)]).reshape(count, n, n, 2)
     lower = np.tril(np.ones((n, n), bool))
     numbers, errors = (np.where(lower, x, x.swapaxes(1, 2)) for x in (given[..., 0], given[..., 1]))
     rows, sizes = np.empty(count * n * n), np.empty(count * n)
-    rotate(numbers.reshape(-1), rows, sizes, np.empty(len(work)), np.empty(len(turns)), count, n)
+    rotate(numbers.reshape(-1), rows, sizes, np.empty(len(work)), np.empty(len(turns)), *sides)
     for g in range(count):
         own, length = sizes[g * n:(g + 1) * n], hypot(*numbers[g].flat)
         reach = hypot(*errors[g].flat) + NEAR * n * NOW.precision.unit * length
