@@ -64,18 +64,18 @@ from .shared.linalg import (
     ADD_TRANSPOSED,
     IDENTITY,
     KEEP_TRIANGLE,
-    TRIANGLE_SOLVE,
+    SOLVE_LEFT,
+    SOLVE_RIGHT,
     batch,
     infer_alike,
     infer_type,
     matrices_of,
     multiply,
-    on_the_left,
-    on_the_right,
     per_matrix,
     refuse_reported,
     scalars,
     square,
+    triangle_of,
     working,
 )
 from .shared.products import element, put
@@ -162,6 +162,11 @@ SUM_OF_LOGARITHMS, SLOPE_OF_LOGARITHMS = Loop(sum_of_logarithms), Loop(slope_of_
 # --- the operators ------------------------------------------------------------------------------
 
 
+def factor_of(p):
+    """L, for memory that holds L, or with lower=False U = L^T."""
+    return triangle_of(p.lower, transpose=not p.lower)
+
+
 def forward_factor(p, a, out):
     report = per_matrix(a)
     CHOLESKY(batch(a), batch(out), report, not p.lower)
@@ -176,9 +181,9 @@ def backward_factor(p, head, out, d_a):
         return
     both, half = (batch(each) for each in working(out, out.shape, out.shape))
     MIRRORED_PRODUCT(batch(out), batch(head), both, not p.lower)
-    left, right = on_the_left(p.lower), on_the_right(p.lower)
-    TRIANGLE_SOLVE(batch(out), both, half, left.transposed if p.lower else left, 1.0)
-    TRIANGLE_SOLVE(batch(out), half, batch(d_a), right if p.lower else right.transposed, 0.5)
+    factor = factor_of(p)
+    SOLVE_LEFT(batch(out), both, half, factor.transposed, 1.0)
+    SOLVE_RIGHT(batch(out), half, batch(d_a), factor, 0.5)
 
 
 def forward_inverse(p, a, out):
@@ -190,10 +195,9 @@ def forward_inverse(p, a, out):
     )
     one, half = (batch(each) for each in working(a, a.shape, a.shape))
     IDENTITY(one)
-    left = on_the_left(p.lower)
-    first, second = (left, left.transposed) if p.lower else (left.transposed, left)
-    TRIANGLE_SOLVE(batch(a), one, half, first, 1.0)
-    TRIANGLE_SOLVE(batch(a), half, batch(out), second, 1.0)
+    factor = factor_of(p)
+    SOLVE_LEFT(batch(a), one, half, factor, 1.0)
+    SOLVE_LEFT(batch(a), half, batch(out), factor.transposed, 1.0)
 
 
 def backward_inverse(p, head, a, out, d_a):
@@ -201,10 +205,13 @@ def backward_inverse(p, head, a, out, d_a):
         return
     both, product = working(a, a.shape, a.shape)
     ADD_TRANSPOSED(batch(head), batch(both))
-    factors = matrices_of(out), matrices_of(both)
-    multiply(*(factors if p.lower else factors[::-1]), matrices_of(product))
-    side = on_the_right if p.lower else on_the_left
-    TRIANGLE_SOLVE(batch(a), batch(product), batch(d_a), side(p.lower).transposed, 1.0)
+    inverse, slope = matrices_of(out), matrices_of(both)
+    if p.lower:
+        multiply(inverse, slope, matrices_of(product))
+        SOLVE_RIGHT(batch(a), batch(product), batch(d_a), factor_of(p).transposed, 1.0)
+    else:
+        multiply(slope, inverse, matrices_of(product))
+        SOLVE_LEFT(batch(a), batch(product), batch(d_a), factor_of(p), 1.0)
     KEEP_TRIANGLE(batch(d_a), p.lower, -1.0)
 
 

@@ -45,14 +45,14 @@ from .foundation.texts import inlined
 from .shared.linalg import (
     ADD_SCALED,
     MIRROR,
-    TRIANGLE_SOLVE,
+    SOLVE_LEFT,
     batch,
     infer_type,
     matrices,
     matrices_of,
     multiply,
-    on_the_left,
     rows_of,
+    triangle_of,
     working,
 )
 
@@ -150,7 +150,7 @@ def backward(p, head_q, head_l, q, lower, d_a):
     MIRROR(batch(both))
     multiply(matrices_of(both), matrices_of(q), matrices_of(right))
     ADD_SCALED(head_q, right, q.size, 1.0)
-    TRIANGLE_SOLVE(batch(lower), batch(right), batch(d_a), on_the_left().transposed, 1.0)
+    SOLVE_LEFT(batch(lower), batch(right), batch(d_a), triangle_of(lower=True, transpose=True), 1.0)
 
 
 def cases(draw):

@@ -44,15 +44,14 @@ from typing import NamedTuple
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register
 from .foundation.loops import zero
 from .shared.linalg import (
-    TRIANGLE_SOLVE,
-    TRIANGLE_TIMES,
-    Triangles,
+    SOLVE_LEFT,
+    SOLVE_RIGHT,
+    Triangle,
     batch,
     infer_type,
     matrices,
-    on_the_left,
-    on_the_right,
     square,
+    triangle_of,
     working,
 )
 from .shared.products import element, put
@@ -78,64 +77,90 @@ def infer(p, ins, outs):
     return [a, b], [b]
 
 
-def triangles_of(p):
-    """op(A) B or B op(A)."""
-    found = (on_the_right if p.rightside else on_the_left)(p.lower)
-    return found.transposed if p.transpose else found
-
-
 # --- loops --------------------------------------------------------------------------------------
 
 
-def outer_triangle(slope, x, d_e, s: Triangles, alpha):
-    """dE = alpha S X^T in the triangle of E that is read, zeros elsewhere; S is stored as X is."""
+def times_left(e, x, out, s: Triangle, alpha):
+    """out = alpha E x, summed in double precision."""
+    for g, i, j in items(out.shape):
+        total = e[g, 0, 0] * 0
+        for t in range(0 if s.lower else i, i + 1 if s.lower else out.shape[1]):
+            total += element(e, g, i, t, s.turned) * x[g, t, j]
+        out[g, i, j] = alpha * total
+
+
+def times_right(e, x, out, s: Triangle, alpha):
+    """out = alpha x E, summed in double precision."""
+    for g, i, j in items(out.shape):
+        total = e[g, 0, 0] * 0
+        for t in range(j if s.lower else 0, out.shape[2] if s.lower else j + 1):
+            total += element(e, g, t, j, s.turned) * x[g, i, t]
+        out[g, i, j] = alpha * total
+
+
+def slope_left(slope, x, d_e, s: Triangle, alpha):
+    """d_e = alpha slope x^T in the triangle of E that is read, zeros elsewhere."""
     for g, i, t in items(d_e.shape):
         if (s.lower and t <= i) or (not s.lower and t >= i):
-            total = element(slope, g, i, 0, s.x_turned) * element(x, g, t, 0, s.x_turned)
-            for j in range(1, x.shape[1] if s.x_turned else x.shape[2]):
-                total += element(slope, g, i, j, s.x_turned) * element(x, g, t, j, s.x_turned)
-            put(d_e, g, i, t, s.e_turned, alpha * total)
+            total = slope[g, i, 0] * x[g, t, 0]
+            for j in range(1, x.shape[2]):
+                total += slope[g, i, j] * x[g, t, j]
+            put(d_e, g, i, t, s.turned, alpha * total)
         else:
-            put(d_e, g, i, t, s.e_turned, 0)
+            put(d_e, g, i, t, s.turned, 0)
 
 
-OUTER_TRIANGLE = Loop(outer_triangle)
+def slope_right(slope, x, d_e, s: Triangle, alpha):
+    """d_e = alpha x^T slope in the triangle of E that is read, zeros elsewhere."""
+    for g, t, j in items(d_e.shape):
+        if (s.lower and j <= t) or (not s.lower and j >= t):
+            total = slope[g, 0, j] * x[g, 0, t]
+            for i in range(1, x.shape[1]):
+                total += slope[g, i, j] * x[g, i, t]
+            put(d_e, g, t, j, s.turned, alpha * total)
+        else:
+            put(d_e, g, t, j, s.turned, 0)
+
+
+TIMES, SLOPE = (Loop(times_left), Loop(times_right)), (Loop(slope_left), Loop(slope_right))
+SOLVE = (SOLVE_LEFT, SOLVE_RIGHT)
+"""The loops for op(A) B, and for B op(A) with rightside."""
 
 
 # --- the operators ------------------------------------------------------------------------------
 
 
 def forward_times(p, a, b, out):
-    TRIANGLE_TIMES(batch(a), batch(b), batch(out), triangles_of(p), p.alpha)
+    TIMES[p.rightside](batch(a), batch(b), batch(out), triangle_of(p.lower, p.transpose), p.alpha)
 
 
-def slope_of_triangle(slope, x, d_a, triangles, alpha):
+def slope_of_triangle(p, slope, x, d_a, alpha):
     if x.size:
-        OUTER_TRIANGLE(batch(slope), batch(x), batch(d_a), triangles, alpha)
+        SLOPE[p.rightside](batch(slope), batch(x), batch(d_a), triangle_of(p.lower, p.transpose), alpha)
     else:  # a sum of no products
         zero(d_a)
 
 
 def backward_times(p, head, a, b, d_a, d_b):
-    triangles = triangles_of(p)
     if d_a is not None:
-        slope_of_triangle(head, b, d_a, triangles, p.alpha)
+        slope_of_triangle(p, head, b, d_a, p.alpha)
     if d_b is not None:
-        TRIANGLE_TIMES(batch(a), batch(head), batch(d_b), triangles.transposed, p.alpha)
+        transposed = triangle_of(p.lower, p.transpose).transposed
+        TIMES[p.rightside](batch(a), batch(head), batch(d_b), transposed, p.alpha)
 
 
 def forward_solve(p, a, b, out):
-    TRIANGLE_SOLVE(batch(a), batch(b), batch(out), triangles_of(p), p.alpha)
+    SOLVE[p.rightside](batch(a), batch(b), batch(out), triangle_of(p.lower, p.transpose), p.alpha)
 
 
 def backward_solve(p, head, a, out, d_a, d_b):
-    triangles = triangles_of(p)
+    solve, transposed = SOLVE[p.rightside], triangle_of(p.lower, p.transpose).transposed
     if d_b is not None:
-        TRIANGLE_SOLVE(batch(a), batch(head), batch(d_b), triangles.transposed, p.alpha)
+        solve(batch(a), batch(head), batch(d_b), transposed, p.alpha)
     if d_a is not None:
         (solved,) = working(head, head.shape)
-        TRIANGLE_SOLVE(batch(a), batch(head), batch(solved), triangles.transposed, 1.0)
-        slope_of_triangle(solved, out, d_a, triangles, -1.0)
+        solve(batch(a), batch(head), batch(solved), transposed, 1.0)
+        slope_of_triangle(p, solved, out, d_a, -1.0)
 
 
 def cases(draw):

@@ -36,7 +36,7 @@ from ..foundation import (
     scratch,
 )
 from ..foundation.texts import inlined
-from .products import PRODUCT, element, product_of, put
+from .products import PRODUCT, element, product_of
 
 LARGE = 32**3
 """A product of two matrices that takes as many multiplications, or more, is a call of its own of the tuned product."""
@@ -82,21 +82,27 @@ def scalars(shape):
 
 # --- loops --------------------------------------------------------------------------------------
 #
-# Arrays of square or triangular matrices are (matrices, rows, columns). ``lower`` is 1 where only the lower triangle of
-# a matrix counts, 0 where only the upper one does; ``turned`` is 1 where the transpose of a matrix is stored.
+# Arrays of matrices are (matrices, rows, columns), but those of ``products``.
 
 
-class Triangles(NamedTuple):
-    """E X for triangular matrices E and as many matrices X; of either, memory may hold the transposes."""
+class Triangle(NamedTuple):
+    """How triangular matrices E are read: in the lower triangle or the upper one, all else being zeros.
+
+    With ``turned`` memory holds the transposes of E.
+    """
 
     lower: int
-    e_turned: int
-    x_turned: int
+    turned: int
 
     @property
     def transposed(self):
-        """E^T X, for the same memory."""
-        return self._replace(lower=1 - self.lower, e_turned=1 - self.e_turned)
+        """E^T, for the same memory."""
+        return Triangle(1 - self.lower, 1 - self.turned)
+
+
+def triangle_of(lower, transpose=False):
+    """E for matrices A that are read in their lower or upper triangle: A, or A^T with ``transpose``."""
+    return Triangle(int(lower != transpose), int(transpose))
 
 
 @inlined
@@ -139,27 +145,28 @@ def add_scaled(c, out, n, beta):
         out[i] += c[i] * beta
 
 
-def triangle_times(e, x, out, s: Triangles, alpha):
-    """out = alpha E X, summed in double precision; out is stored as X is."""
-    n = e.shape[1]
-    for g, j in items((e.shape[0], x.shape[1] if s.x_turned else x.shape[2])):
-        for i in range(n):
-            total = e[g, 0, 0] * 0
-            for t in range(0 if s.lower else i, i + 1 if s.lower else n):
-                total += element(e, g, i, t, s.e_turned) * element(x, g, t, j, s.x_turned)
-            put(out, g, i, j, s.x_turned, alpha * total)
-
-
-def triangle_solve(e, x, out, s: Triangles, alpha):
-    """E out = alpha X, by substitution; out is stored as X is."""
-    n = e.shape[1]
-    for g, j in items((e.shape[0], x.shape[1] if s.x_turned else x.shape[2])):
+def solve_left(e, x, out, s: Triangle, alpha):
+    """E out = alpha x, by substitution."""
+    n = x.shape[1]
+    for g, j in items((x.shape[0], x.shape[2])):
         for step in range(n):
             i = step if s.lower else n - 1 - step
-            total = alpha * element(x, g, i, j, s.x_turned)
+            total = alpha * x[g, i, j]
             for t in range(0 if s.lower else i + 1, i if s.lower else n):
-                total -= element(e, g, i, t, s.e_turned) * element(out, g, t, j, s.x_turned)
-            put(out, g, i, j, s.x_turned, total / e[g, i, i])
+                total -= element(e, g, i, t, s.turned) * out[g, t, j]
+            out[g, i, j] = total / e[g, i, i]
+
+
+def solve_right(e, x, out, s: Triangle, alpha):
+    """out E = alpha x, by substitution."""
+    n = x.shape[2]
+    for g, i in items(x.shape[:2]):
+        for step in range(n):
+            j = n - 1 - step if s.lower else step
+            total = alpha * x[g, i, j]
+            for t in range(j + 1 if s.lower else 0, n if s.lower else j):
+                total -= element(e, g, t, j, s.turned) * out[g, i, t]
+            out[g, i, j] = total / e[g, j, j]
 
 
 def keep_triangle(x, lower, alpha):
@@ -190,7 +197,7 @@ def identity(out):
 
 
 PRODUCTS, SCALE, ADD_SCALED = Loop(products), Loop(scale), Loop(add_scaled)
-TRIANGLE_TIMES, TRIANGLE_SOLVE = Loop(triangle_times), Loop(triangle_solve)
+SOLVE_LEFT, SOLVE_RIGHT = Loop(solve_left), Loop(solve_right)
 KEEP_TRIANGLE, ADD_TRANSPOSED = Loop(keep_triangle), Loop(add_transposed)
 MIRROR, IDENTITY = Loop(mirror), Loop(identity)
 
@@ -232,16 +239,6 @@ def multiply(left, right, out, alpha=1.0):
             SCALE(c, c.size, float(alpha))
         return
     PRODUCTS(a, b, c, left.turned, right.turned, float(alpha))
-
-
-def on_the_left(lower=True):
-    """E X."""
-    return Triangles(lower=int(lower), e_turned=0, x_turned=0)
-
-
-def on_the_right(lower=True):
-    """X E, which is read as E^T X^T."""
-    return Triangles(lower=int(not lower), e_turned=1, x_turned=1)
 
 
 def piece(buffer, start):
