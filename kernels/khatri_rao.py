@@ -12,7 +12,9 @@
 [khatri_rao/gradient] a gradient cannot be asked for.
 """
 
+from itertools import accumulate
 from math import prod
+from operator import mul
 from typing import NamedTuple
 
 from .foundation import UNKNOWN, Case, Count, Loop, Op, Sources, items, merge, register, scratch
@@ -50,13 +52,11 @@ MULTIPLY = Loop(multiply)
 
 def forward(p, args, out):
     columns = out.shape[1]
-    spare = scratch(out, out.size, out.size)
-    product, rows = args[0], args[0].shape[0]
-    for n, factor in enumerate(args[1:], 2):
-        target = out if n == len(args) else spare[n % 2]
-        more = factor.shape[0]
-        MULTIPLY(product.reshape((rows, columns)), factor, target.reshape((rows, more, columns)))
-        product, rows = target, rows * more
+    rows = list(accumulate((each.shape[0] for each in args), mul))
+    product, between = args[0], scratch(out, *(n * columns for n in rows[1:-1]))
+    for factor, n, target in zip(args[1:], rows, (*between, out), strict=False):
+        MULTIPLY(product.reshape((n, columns)), factor, target.reshape((n, factor.shape[0], columns)))
+        product = target
     if len(args) == 1:
         COPY(product, out, out.size)
 

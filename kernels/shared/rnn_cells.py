@@ -1,9 +1,9 @@
 """The loops of one time step of a recurrent layer, forward and back; rnn.py says what they compute.
 
-Most loops compute one time ``t`` for all rows of the batch. ``gates`` holds the gates of a time one after another,
-(gates, batch, size); products and gradients hold them side by side, (batch, gates * size). A row that has a length is
-active at the times before it; at later times its output is zero and its state stays. An LSTM's loops get ``gates``,
-``memory`` and their like of all times, one after another.
+Index t is the time, n the row of the batch, g the gate and j the cell. Gates are (times, gates, batch, size); the sums
+that enter them, and their gradients, are (times, batch, gates, size), as products leave them. A loop gets one time of
+these arrays, or all of them and ``t``. A row that has a length is active at the times before it; at later times its
+output is zero and its state stays.
 """
 
 import numpy as np
@@ -21,97 +21,70 @@ def add(other, out, n):
 # --- forward ------------------------------------------------------------------------------------
 
 
-def add_parts(x, h, bias_x, bias_h, gates, count, cells: Cells):
+def add_parts(x, h, bias_x, bias_h, gates, count):
     """The first ``count`` gates before their functions: (x + bias_x) + (h + bias_h)."""
-    size = cells.size
-    for row in items(cells.batch):
-        for g in range(count):
-            side, start = g * size, (row * cells.gates + g) * size
-            target = (g * cells.batch + row) * size
-            for j in range(size):
-                gates[target + j] = (x[start + j] + bias_x[side + j]) + (h[start + j] + bias_h[side + j])
+    for g, n, j in items((count, x.shape[0], x.shape[2])):
+        gates[g, n, j] = (x[n, g, j] + bias_x[g, j]) + (h[n, g, j] + bias_h[g, j])
 
 
-def new_gate(x, h, bias_x, bias_h, gates, memory, cells: Cells):
+def new_gate(x, h, bias_x, bias_h, gates, memory):
     """The third gate of a GRU before tanh, and in memory the part that its reset gate multiplies."""
-    batch, size = cells.batch, cells.size
-    for row in items(batch):
-        for j in range(size):
-            at = row * 3 * size + 2 * size + j
-            here = row * size + j
-            memory[here] = h[at] + bias_h[2 * size + j]
-            gates[2 * batch * size + here] = (x[at] + bias_x[2 * size + j]) + gates[here] * memory[here]
+    for n, j in items(memory.shape):
+        memory[n, j] = h[n, 2, j] + bias_h[2, j]
+        gates[2, n, j] = (x[n, 2, j] + bias_x[2, j]) + gates[0, n, j] * memory[n, j]
 
 
 def lstm_step(x, h, biases, gates, cell, memory, hidden, lengths, t, cells: Cells, limits: Limits):
     """Gates (x + bias) + (h + bias) under their functions, cell = forget * cell + in * new, clipped, and the hidden
-    state out * tanh(cell). The biases of h lie behind those of x; ``memory`` keeps the cell for the gradient.
+    state out * tanh(cell). ``biases`` are those of x, then those of h; ``memory`` keeps the cell for the gradient.
     """
-    size, area = cells.size, cells.batch * cells.size
-    for k in items(area):
-        row, j = k // size, k % size
-        side, at = row * 4 * size + j, t * 4 * area + k
+    for n, j in items(cell.shape):
         for g in range(4):
-            now, bias = side + g * size, g * size + j
-            value = (x[t * 4 * area + now] + biases[bias]) + (h[now] + biases[4 * size + bias])
-            gates[at + g * area] = tanh(value) if g == 2 else sigmoid(value)
-        if active(lengths[row], t, cells):
-            cell[k] = within(gates[at + area] * cell[k] + gates[at] * gates[at + 2 * area], limits)
-        memory[t * area + k] = cell[k]
-        hidden[k] = tanh(cell[k])
-        hidden[k] = hidden[k] * gates[at + 3 * area]
+            value = (x[t, n, g, j] + biases[0, g, j]) + (h[n, g, j] + biases[1, g, j])
+            gates[t, g, n, j] = tanh(value) if g == 2 else sigmoid(value)
+        if active(lengths[n], t, cells):
+            cell[n, j] = within(gates[t, 1, n, j] * cell[n, j] + gates[t, 0, n, j] * gates[t, 2, n, j], limits)
+        memory[t, n, j] = cell[n, j]
+        hidden[n, j] = tanh(cell[n, j])
+        hidden[n, j] = hidden[n, j] * gates[t, 3, n, j]
 
 
-def move_gru(gates, state, hidden, cells: Cells):
-    area = cells.batch * cells.size
-    for k in items(area):
-        keep = gates[area + k]
-        new = gates[2 * area + k]
-        hidden[k] = new + keep * (state[k] - new)
+def move_gru(gates, state, hidden):
+    """new + keep (state - new), which is (1 - keep) new + keep state."""
+    for n, j in items(hidden.shape):
+        hidden[n, j] = gates[2, n, j] + gates[1, n, j] * (state[n, j] - gates[2, n, j])
 
 
 def settle(hidden, lengths, state, out, t, cells: Cells):
-    """State and output of this time; ``out`` has all times."""
-    size = cells.out
-    for row in items(cells.batch):
-        start = (t * cells.batch + row) * cells.wide + cells.first
-        if active(lengths[row], t, cells):
-            for j in range(size):
-                state[row * size + j] = hidden[row * size + j]
-                out[start + j] = hidden[row * size + j]
+    """State and output of this time; ``out`` has all times, and both directions."""
+    for n in items(state.shape[0]):
+        if active(lengths[n], t, cells):
+            for j in range(state.shape[1]):
+                state[n, j] = hidden[n, j]
+                out[t, n, cells.first + j] = hidden[n, j]
         else:
-            for j in range(size):
-                out[start + j] = 0
+            for j in range(state.shape[1]):
+                out[t, n, cells.first + j] = 0
 
 
 # --- backward -----------------------------------------------------------------------------------
 
 
 def states_before(start, out, lengths, before, cells: Cells):
-    """before (times, batch, out): the state that each time began with."""
-    batch, size = cells.batch, cells.out
-    for row in items(cells.times * batch):
-        t, b = row // batch, row % batch
+    """The state that each time began with: the output of the time before, or ``start``."""
+    for t, n in items(before.shape[:2]):
         source = t - cells.onward
-        inside = source >= 0 and source < cells.times and active(lengths[b], source, cells)
-        for j in range(size):
-            if inside:
-                before[row * size + j] = out[(source * batch + b) * cells.wide + cells.first + j]
-            else:
-                before[row * size + j] = start[b * size + j]
+        inside = source >= 0 and source < before.shape[0] and active(lengths[n], source, cells)
+        for j in range(before.shape[2]):
+            before[t, n, j] = out[source, n, cells.first + j] if inside else start[n, j]
 
 
 def cells_before(start, memory, before, cells: Cells):
-    """before (times, batch, size): the LSTM's cells that each time began with."""
-    area = cells.batch * cells.size
-    for row in items(cells.times):
-        source = row - cells.onward
-        if 0 <= source < cells.times:
-            for k in range(area):
-                before[row * area + k] = memory[source * area + k]
-        else:
-            for k in range(area):
-                before[row * area + k] = start[k]
+    """The LSTM's cells that each time began with."""
+    for t, n in items(before.shape[:2]):
+        source = t - cells.onward
+        for j in range(before.shape[2]):
+            before[t, n, j] = memory[source, n, j] if 0 <= source < before.shape[0] else start[n, j]
 
 
 def arrive(came, carried, head, total, lengths, t, behind, cells: Cells):
@@ -120,27 +93,22 @@ def arrive(came, carried, head, total, lengths, t, behind, cells: Cells):
     Rows that were not active then have ``carried`` instead of ``came``: what came from the last time they were.
     ``head`` has all times.
     """
-    size = cells.out
-    for row in items(cells.batch):
-        if active(lengths[row], behind, cells):
-            for k in range(row * size, row * size + size):
-                carried[k] = came[k]
-        if active(lengths[row], t, cells):
-            for j in range(size):
-                given = head[(t * cells.batch + row) * cells.wide + cells.first + j]
-                total[row * size + j] = carried[row * size + j] + given
+    for n in items(total.shape[0]):
+        if active(lengths[n], behind, cells):
+            for j in range(total.shape[1]):
+                carried[n, j] = came[n, j]
+        if active(lengths[n], t, cells):
+            for j in range(total.shape[1]):
+                total[n, j] = carried[n, j] + head[t, n, cells.first + j]
         else:
-            for j in range(size):
-                total[row * size + j] = 0
+            for j in range(total.shape[1]):
+                total[n, j] = 0
 
 
 def leave(came, carried, lengths, behind, out, cells: Cells):
     """The gradient of the state before the first time."""
-    size = cells.out
-    for row in items(cells.batch):
-        passed = active(lengths[row], behind, cells)
-        for k in range(row * size, row * size + size):
-            out[k] = came[k] if passed else carried[k]
+    for n, j in items(out.shape):
+        out[n, j] = came[n, j] if active(lengths[n], behind, cells) else carried[n, j]
 
 
 def back_simple(total, gates, d_gates, n, is_relu):
@@ -154,59 +122,51 @@ def back_simple(total, gates, d_gates, n, is_relu):
 
 def back_lstm(total, gates, curve, before, d_cell, d_gates, lengths, t, cells: Cells, limits: Limits):
     """``curve`` is tanh of the cell, ``before`` the cell before, ``total`` the gradient of this time's hidden state."""
-    size, area = cells.size, cells.batch * cells.size
-    for row in items(cells.batch):
-        at = (t * cells.batch + row) * 4 * size
-        if active(lengths[row], t, cells):
-            for j in range(size):
-                k = row * size + j
-                then, gate = t * area + k, t * 4 * area + k
-                i, f, g, o = gates[gate], gates[gate + area], gates[gate + 2 * area], gates[gate + 3 * area]
-                raw = f * before[then] + i * g
-                through = total[k] * o
-                d_c = np.float64(d_cell[k] + (through - through * curve[then] * curve[then]))
+    for n in items(total.shape[0]):
+        if active(lengths[n], t, cells):
+            for j in range(total.shape[1]):
+                i, f, g, o = gates[t, 0, n, j], gates[t, 1, n, j], gates[t, 2, n, j], gates[t, 3, n, j]
+                raw = f * before[t, n, j] + i * g
+                through = total[n, j] * o
+                d_c = np.float64(d_cell[n, j] + (through - through * curve[t, n, j] * curve[t, n, j]))
                 d_c = d_c * 0 if raw < limits.low or raw > limits.high else d_c
-                d_cell[k] = d_c * f
-                d_gates[at + j] = d_c * g * (i - i * i)
-                d_gates[at + size + j] = d_c * before[then] * (f - f * f)
-                d_gates[at + 2 * size + j] = d_c * (i - i * g * g)
-                d_gates[at + 3 * size + j] = total[k] * curve[then] * (o - o * o)
+                d_cell[n, j] = d_c * f
+                d_gates[t, n, 0, j] = d_c * g * (i - i * i)
+                d_gates[t, n, 1, j] = d_c * before[t, n, j] * (f - f * f)
+                d_gates[t, n, 2, j] = d_c * (i - i * g * g)
+                d_gates[t, n, 3, j] = total[n, j] * curve[t, n, j] * (o - o * o)
         else:
-            for j in range(4 * size):
-                d_gates[at + j] = 0
+            for g in range(4):
+                for j in range(total.shape[1]):
+                    d_gates[t, n, g, j] = 0
 
 
-def back_gru(total, gates, memory, before, d_x, d_h, cells: Cells):
+def back_gru(total, gates, memory, before, d_x, d_h):
     """Gradients of the parts from the input and from the state, which differ in the third gate."""
-    size, area = cells.size, cells.batch * cells.size
-    for row in items(cells.batch):
-        for j in range(size):
-            k, at = row * size + j, row * 3 * size + j
-            reset, keep, new = gates[k], gates[area + k], gates[2 * area + k]
-            rest = total[k] - total[k] * keep
-            d_new = rest - rest * new * new
-            d_reset = d_new * memory[k] * (reset - reset * reset)
-            d_keep = total[k] * (before[k] - new) * (keep - keep * keep)
-            d_x[at] = d_reset
-            d_h[at] = d_reset
-            d_x[at + size] = d_keep
-            d_h[at + size] = d_keep
-            d_x[at + 2 * size] = d_new
-            d_h[at + 2 * size] = d_new * reset
+    for n, j in items(total.shape):
+        reset, keep, new = gates[0, n, j], gates[1, n, j], gates[2, n, j]
+        rest = total[n, j] - total[n, j] * keep
+        d_new = rest - rest * new * new
+        d_reset = d_new * memory[n, j] * (reset - reset * reset)
+        d_keep = total[n, j] * (before[n, j] - new) * (keep - keep * keep)
+        d_x[n, 0, j] = d_reset
+        d_h[n, 0, j] = d_reset
+        d_x[n, 1, j] = d_keep
+        d_h[n, 1, j] = d_keep
+        d_x[n, 2, j] = d_new
+        d_h[n, 2, j] = d_new * reset
 
 
-def add_kept(total, gates, came, n):
+def add_kept(total, gates, came):
     """came += total * keep: the part of a GRU's gradient that goes from state to state."""
-    for k in items(n):
-        came[k] += total[k] * gates[n + k]
+    for n, j in items(came.shape):
+        came[n, j] += total[n, j] * gates[1, n, j]
 
 
-def hidden_of(curve, gates, hidden, cells: Cells):
+def hidden_of(curve, gates, hidden):
     """The LSTM's hidden state before it is projected: out gate * tanh of the cell."""
-    area = cells.batch * cells.size
-    for t in items(cells.times):
-        for k in range(area):
-            hidden[t * area + k] = curve[t * area + k] * gates[t * 4 * area + 3 * area + k]
+    for t, n, j in items(hidden.shape):
+        hidden[t, n, j] = curve[t, n, j] * gates[t, 3, n, j]
 
 
 ADD = Loop(add)

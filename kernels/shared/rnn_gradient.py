@@ -1,5 +1,7 @@
 """The gradients of RNN, layer by layer, direction by direction and time by time; see the page, rnn.py."""
 
+from math import prod
+
 from ..foundation import scratch
 from ..foundation.loops import COPY, FILL, MULTIPLY, zero
 from .curves import TANH
@@ -16,7 +18,7 @@ from .rnn_cells import (
     LEAVE,
     STATES_BEFORE,
 )
-from .rnn_layout import cells_of, directions, drops, limits_of, part, row, sizes_of, weights_of
+from .rnn_layout import cells_of, directions, drops, limits_of, row, sizes_of, weights_of
 from .rnn_products import kept_of, kept_size, multiply_by_kept
 
 
@@ -28,19 +30,21 @@ class Backward:
         self.d_data, self.d_parameters, self.d_state, self.d_cell, self.d_lengths = gradients
         data, s = has["data"], self.s
         self.times, self.batch, self.columns = data.shape
-        self.rows, self.side, self.area = self.times * self.batch, s.gates * s.size, self.batch * s.size
+        self.rows, self.side = self.times * self.batch, s.gates * s.size
         self.ends = has.get("sequence_length", has["state"])
         self.dropped = drops(p) and is_train
-        rows, side, area = self.rows, self.side, self.area
-        state, cells = self.batch * s.out, rows * s.size
-        sizes = {
-            "upper": rows * s.wide, "lower": rows * s.wide, "source": rows * s.wide,
-            "other": rows * max(self.columns, s.wide), "before": rows * s.out, "total": rows * s.out,
-            "d_x": rows * side, "d_h": rows * side, "came": state, "carried": state, "cell": area, "curve": cells,
-            "cells": cells, "hidden": cells, "d_hidden": area, "kept_r": kept_size(side, s.out),
-            "kept_p": kept_size(s.out, s.size),
+        times, batch, gates = self.times, self.batch, (self.times, self.batch, s.gates, s.size)
+        shapes = {
+            **dict.fromkeys(("upper", "lower", "source"), (times, batch, s.wide)),
+            "other": (times, batch, max(self.columns, s.wide)),
+            **dict.fromkeys(("before", "total"), (times, batch, s.out)), "d_x": gates, "d_h": gates,
+            **dict.fromkeys(("came", "carried"), (batch, s.out)),
+            **dict.fromkeys(("curve", "cells", "hidden"), (times, batch, s.size)),
+            **dict.fromkeys(("cell", "d_hidden"), (batch, s.size)),
+            "kept_r": (kept_size(self.side, s.out),), "kept_p": (kept_size(s.out, s.size),),
         }
-        self.memory = dict(zip(sizes, scratch(data, *sizes.values()), strict=True))
+        lent = scratch(data, *map(prod, shapes.values()))
+        self.memory = {name: one.reshape(shapes[name]) for name, one in zip(shapes, lent, strict=True)}
 
     def run(self):
         """Fill every gradient that was asked for."""
@@ -62,12 +66,12 @@ class Backward:
                 if self.dropped:
                     MULTIPLY(below, row(has["mask"], layer - 1), below, self.rows * s.wide)
                 COPY(below, memory["upper"], self.rows * s.wide)
-                head = memory["upper"].reshape((self.times, self.batch, s.wide))
+                head = memory["upper"]
 
     def direction(self, index, at, head, source, below):
         """Gradients of one direction of one layer; ``below`` gets, or adds, what reaches its input."""
         p, has = self.p, self.has
-        cells, weights = cells_of(p, self.times, self.batch, at.way), weights_of(p, has["parameters"], at)
+        cells, weights = cells_of(p, at.way), weights_of(p, has["parameters"], at)
         out = has["output"] if at.layer == p.num_layers - 1 else row(has["layers"], at.layer)
         STATES_BEFORE(row(has["state"], index), out, self.ends, self.memory["before"], cells)
         self.cells_back(index, cells)
@@ -76,7 +80,7 @@ class Backward:
         if below is not None:
             self.input_gradient(at, weights, below)
         if self.d_parameters is not None:
-            self.weight_gradients(index, source, weights_of(p, self.d_parameters, at), cells)
+            self.weight_gradients(index, source, weights_of(p, self.d_parameters, at))
 
     def cells_back(self, index, cells):
         """An LSTM's cells before each time, their tanh, and what reaches those after the last time."""
@@ -84,38 +88,39 @@ class Backward:
             return
         memory, kept = self.memory, row(self.has["memory"], index)
         CELLS_BEFORE(row(self.has["state_cell"], index), kept, memory["cells"], cells)
-        TANH(kept, memory["curve"], self.times * self.area)
+        TANH(kept, memory["curve"], kept.size)
         if "cell" in self.heads:
-            COPY(row(self.heads["cell"], index), memory["cell"], self.area)
+            COPY(row(self.heads["cell"], index), memory["cell"], memory["cell"].size)
         else:
-            FILL(memory["cell"], 0.0, self.area)
+            FILL(memory["cell"], 0.0, memory["cell"].size)
 
     def times_back(self, index, head, weights, cells):
         """Gradients of the sums that enter the gates, from the last time to the first, which is returned."""
-        p, s, memory, state = self.p, self.s, self.memory, self.batch * self.s.out
+        p, memory = self.p, self.memory
+        came, carried = memory["came"], memory["carried"]
         if "state" in self.heads:
-            COPY(row(self.heads["state"], index), memory["came"], state)
+            COPY(row(self.heads["state"], index), came, came.size)
         else:
-            FILL(memory["came"], 0.0, state)
-        COPY(memory["came"], memory["carried"], state)
+            FILL(came, 0.0, came.size)
+        COPY(came, carried, came.size)
         kept_r = kept_of(weights.r, memory["kept_r"])
         kept_p = kept_of(weights.p, memory["kept_p"]) if p.projection_size else None
         # no time lies behind the last one: what comes from there is in "came" and in "carried" already
         behind = self.times if cells.onward == 1 else -1
         for t in range(self.times)[:: -cells.onward]:
-            total = part(memory["total"], t * state, self.batch, s.out)
-            ARRIVE(memory["came"], memory["carried"], head, total, self.ends, t, behind, cells)
+            total = row(memory["total"], t)
+            ARRIVE(came, carried, head, total, self.ends, t, behind, cells)
             d_h = self.gates_back(index, t, total, kept_p, cells)
-            multiply_by_kept(d_h, kept_r, memory["came"])
+            multiply_by_kept(d_h, kept_r, came)
             if p.mode == "gru":
-                ADD_KEPT(total, row(row(self.has["gates"], index), t), memory["came"], state)
+                ADD_KEPT(total, row(row(self.has["gates"], index), t), came)
             behind = t
         return behind
 
     def gates_back(self, index, t, total, kept_p, cells):
         """Gradients of the sums that enter the gates at one time; returns those that come from the state."""
-        p, s, memory, batch = self.p, self.s, self.memory, self.batch
-        d_x = part(memory["d_x"], t * batch * self.side, batch, self.side)
+        p, memory = self.p, self.memory
+        d_x = row(memory["d_x"], t)
         if p.mode == "lstm":
             if kept_p:
                 multiply_by_kept(total, kept_p, memory["d_hidden"])
@@ -125,12 +130,11 @@ class Backward:
             BACK_LSTM(total, gates, curve, before, cell, memory["d_x"], self.ends, t, cells, limits)
             return d_x
         gates = row(row(self.has["gates"], index), t)
-        if s.gates == 1:
-            BACK_SIMPLE(total, gates, d_x, self.area, p.mode == "rnn_relu")
+        if p.mode != "gru":
+            BACK_SIMPLE(total, gates, d_x, d_x.size, p.mode == "rnn_relu")
             return d_x
-        before = part(memory["before"], t * batch * s.out, batch, s.out)
-        d_h = part(memory["d_h"], t * batch * self.side, batch, self.side)
-        BACK_GRU(total, gates, row(row(self.has["memory"], index), t), before, d_x, d_h, cells)
+        d_h = row(memory["d_h"], t)
+        BACK_GRU(total, gates, row(row(self.has["memory"], index), t), row(memory["before"], t), d_x, d_h)
         return d_h
 
     def first_states(self, index, first, cells):
@@ -139,7 +143,7 @@ class Backward:
         if self.d_state is not None:
             LEAVE(memory["came"], memory["carried"], self.ends, first, row(self.d_state, index), cells)
         if self.d_cell is not None:
-            COPY(memory["cell"], row(self.d_cell, index), self.area)
+            COPY(memory["cell"], row(self.d_cell, index), memory["cell"].size)
 
     def input_gradient(self, at, weights, below):
         """What one direction sends to the input of its layer, which all directions of the layer share."""
@@ -148,7 +152,7 @@ class Backward:
         if at.way:
             ADD(target, below, self.rows * at.columns)
 
-    def weight_gradients(self, index, source, into, cells):
+    def weight_gradients(self, index, source, into):
         """Gradients of one direction's weights, which are products over all times and rows."""
         memory, rows, side = self.memory, self.rows, self.side
         d_x, d_h = (memory[name] for name in ("d_x", "d_h" if self.p.mode == "gru" else "d_x"))
@@ -157,6 +161,6 @@ class Backward:
         SUM_ROWS(d_x, into.b, rows, side)
         SUM_ROWS(d_h, into.c, rows, side)
         if into.p is not None:
-            HIDDEN_OF(memory["curve"], row(self.has["gates"], index), memory["hidden"], cells)
+            HIDDEN_OF(memory["curve"], row(self.has["gates"], index), memory["hidden"])
             projected = product_of(self.s.out, rows, self.s.size, transpose_a=True)
             PRODUCT(memory["total"], memory["hidden"], into.p, projected)

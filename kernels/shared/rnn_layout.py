@@ -109,23 +109,17 @@ def weights_of(p, parameters, at):
     return Weights(
         w=part(parameters, at.w, side, at.columns), r=part(parameters, at.r, side, s.out),
         p=part(parameters, at.p, s.out, s.size) if p.projection_size else None,
-        b=part(parameters, at.b, side), c=part(parameters, at.c, side),
+        b=part(parameters, at.b, s.gates, s.size), c=part(parameters, at.c, s.gates, s.size),
     )
 
 
 class Cells(NamedTuple):
     """What the loops over one direction of a layer read of it; see :class:`Sizes`.
 
-    At each time a direction writes ``out`` numbers of the layer's ``wide``, from number ``first`` on. ``onward`` is 1
-    where it runs forward and -1 where it runs from the end; ``with_lengths`` is 1 where rows have lengths.
+    Its output begins at number ``first`` of the layer's. ``onward`` is 1 where it runs forward and -1 where it runs
+    from the end; ``with_lengths`` is 1 where rows have lengths.
     """
 
-    times: int
-    batch: int
-    gates: int
-    size: int
-    out: int
-    wide: int
     first: int
     onward: int
     with_lengths: int
@@ -137,13 +131,8 @@ def active(length, t, cells):
     return cells.with_lengths == 0 or t < length
 
 
-@lru_cache(maxsize=4096)
-def cells_of(p, times, batch, way):
-    s = sizes_of(p)
-    return Cells(
-        times=times, batch=batch, gates=s.gates, size=s.size, out=s.out, wide=s.wide, first=way * s.out,
-        onward=-1 if way else 1, with_lengths=int(p.use_sequence_length),
-    )
+def cells_of(p, way):
+    return Cells(first=way * sizes_of(p).out, onward=-1 if way else 1, with_lengths=int(p.use_sequence_length))
 
 
 class Limits(NamedTuple):

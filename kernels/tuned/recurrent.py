@@ -13,12 +13,12 @@ from .kernel import kernel, twin
 
 
 @kernel
-def lstm_rows(x, h, biases, gates, cell, memory, hidden, lengths, t, cells: Cells, limits: Limits):
+def lstm_rows(x, h, biases, gates, cell, memory, hidden, lengths, t, cells: Cells, limits: Limits, batch, size):
     """As ``rnn_cells.lstm_step``."""
-    size, area = cells.size, cells.batch * cells.size
-    for row in range(cells.batch):
+    area = batch * size
+    for row in range(batch):
         for g in range(4):
-            now, then, bias = (row * 4 + g) * size, (t * cells.batch + row) * 4 * size + g * size, g * size
+            now, then, bias = (row * 4 + g) * size, (t * batch + row) * 4 * size + g * size, g * size
             more, at = 4 * size + bias, t * 4 * area + g * area + row * size
             if g == 2:
                 for j in range(size):
@@ -43,4 +43,4 @@ def lstm_step(
 ) -> None:
     """As ``rnn_cells.lstm_step``."""
     arrays = x, h, biases, gates, cell, memory, hidden, lengths
-    lstm_rows(*(array.flat for array in arrays), t, tuple(cells), tuple(limits))
+    lstm_rows(*(array.flat for array in arrays), t, tuple(cells), tuple(limits), *cell.shape)
