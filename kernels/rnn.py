@@ -101,11 +101,14 @@ from .foundation import (
 )
 from .foundation.loops import COPY, FILL, MULTIPLY
 from .foundation.quirk import declare
-from .shared.products import PRODUCT, TURN, product_of
+from .shared.products import PRODUCT, TURN, kept_of, kept_size, multiply_by_kept, product_of
 from .shared.random_streams import draws
-from .shared.rnn_cells import ADD_PARTS, LSTM_STEP, MOVE_GRU, NEW_GATE, SETTLE
-from .shared.rnn_gradient import Backward
-from .shared.rnn_layout import (
+from .shared.rnn_cells import (
+    ADD_PARTS,
+    LSTM_STEP,
+    MOVE_GRU,
+    NEW_GATE,
+    SETTLE,
     cells_of,
     directions,
     drops,
@@ -119,7 +122,7 @@ from .shared.rnn_layout import (
     visible,
     weights_of,
 )
-from .shared.rnn_products import kept_of, kept_size, multiply_by_kept
+from .shared.rnn_gradient import Backward
 
 _WHY = "done as documented"
 _DROPOUT = declare("rnn-no-dropout", "RNN/dropout", "float32 RNN drops nothing, even in training", _WHY)

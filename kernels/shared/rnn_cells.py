@@ -1,24 +1,182 @@
-"""The loops of one time step of a recurrent layer, forward and back; rnn.py says what they compute.
+"""How RNN lays out its arrays, and the loops of one time step of a layer; rnn.py says what they compute.
 
-Index t is the time, n the row of the batch, g the gate and j the cell. Gates are (times, gates, batch, size); the sums
-that enter them, and their gradients, are (times, batch, gates, size), as products leave them. A loop gets one time of
-these arrays, or all of them and ``t``. A row that has a length is active at the times before it; at later times its
-output is zero and its state stays.
+Index t of a loop is the time, n the row of the batch, g the gate and j the cell. Gates are (times, gates, batch, size);
+the sums that enter them, and their gradients, are (times, batch, gates, size), as products leave them. A loop gets one
+time of these arrays, or all of them and ``t``. A row that has a length is active at the times before it; at later times
+its output is zero and its state stays.
 """
+
+from functools import lru_cache
+from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
-from ..foundation import Loop, items
+from ..foundation import Buffer, Loop, items, scalar
 from .curves import sigmoid, tanh
-from .rnn_layout import Cells, Limits, active, within
+
+GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
 
 
-def add(other, out, n):
-    for i in items(n):
-        out[i] += other[i]
+def inputs(p):
+    names = ["data", "parameters", "state"]
+    names += ["state_cell"] * (p.mode == "lstm") + ["sequence_length"] * p.use_sequence_length
+    return tuple(names)
 
 
-# --- forward ------------------------------------------------------------------------------------
+def visible(p):
+    return 1 + p.state_outputs * (1 + (p.mode == "lstm"))
+
+
+def hidden_outputs(p):
+    """gates, memory (cells of an LSTM, see rnn_cells.py for a GRU), the layers but the last, dropout masks."""
+    names = ["gates"] + ["memory"] * (p.mode in ("lstm", "gru"))
+    return tuple(names + ["layers"] * (p.num_layers > 1) + ["mask"] * drops(p))
+
+
+def outputs(p):
+    return ("output", "state_output", "statecell_output")[: visible(p)] + hidden_outputs(p)
+
+
+def needs(p):
+    return (*inputs(p), "output", *hidden_outputs(p))
+
+
+def drops(p):
+    return p.p > 0 and p.num_layers > 1
+
+
+class Sizes(NamedTuple):
+    """A direction has ``size`` cells and its output ``out`` numbers; a layer has ``ways`` directions, and its output
+    ``wide`` numbers.
+    """
+
+    ways: int
+    gates: int
+    size: int
+    out: int
+    wide: int
+
+
+def sizes_of(p):
+    ways, out = 1 + p.bidirectional, p.projection_size or p.state_size
+    return Sizes(ways, GATES[p.mode], p.state_size, out, ways * out)
+
+
+class Direction(NamedTuple):
+    """One direction of one layer: how many numbers it reads at a time, and where its parameters begin.
+
+    W is (gates * size, columns), R is (gates * size, out), P is (out, size); b and c have gates * size numbers.
+    """
+
+    layer: int
+    way: int
+    columns: int
+    w: int
+    r: int
+    p: int
+    b: int
+    c: int
+
+
+@lru_cache(maxsize=1024)
+def directions(p, columns):
+    """Every direction of every layer, and the number of all parameters."""
+    s = sizes_of(p)
+    side, start, found = s.gates * s.size, 0, []
+    for layer in range(p.num_layers):
+        inner = s.wide if layer else columns
+        for way in range(s.ways):
+            r = start + side * inner
+            projection = r + side * s.out
+            found.append(Direction(layer, way, inner, start, r, projection, 0, 0))
+            start = projection + (s.out * s.size if p.projection_size else 0)
+    behind = range(start, start + 2 * side * len(found), 2 * side)
+    with_biases = tuple(each._replace(b=b, c=b + side) for each, b in zip(found, behind, strict=True))
+    return with_biases, start + 2 * side * len(found)
+
+
+class Weights(NamedTuple):
+    """What a direction multiplies by and adds, as parts of the parameters or of their gradient.
+
+    ``p`` is None without a projection.
+    """
+
+    w: Buffer
+    r: Buffer
+    p: Buffer | None
+    b: Buffer
+    c: Buffer
+
+
+def weights_of(p, parameters, at):
+    """The parts of ``parameters`` that belong to the direction ``at``."""
+    s = sizes_of(p)
+    side = s.gates * s.size
+    return Weights(
+        w=part(parameters, at.w, side, at.columns), r=part(parameters, at.r, side, s.out),
+        p=part(parameters, at.p, s.out, s.size) if p.projection_size else None,
+        b=part(parameters, at.b, s.gates, s.size), c=part(parameters, at.c, s.gates, s.size),
+    )
+
+
+class Cells(NamedTuple):
+    """What the loops over one direction of a layer read of it; see :class:`Sizes`.
+
+    Its output begins at number ``first`` of the layer's. ``onward`` is 1 where it runs forward and -1 where it runs
+    from the end; ``with_lengths`` is 1 where rows have lengths.
+    """
+
+    first: int
+    onward: int
+    with_lengths: int
+
+
+@scalar
+def active(length, t, cells):
+    """Whether a row of this length is active at time ``t``."""
+    return cells.with_lengths == 0 or t < length
+
+
+def cells_of(p, way):
+    return Cells(first=way * sizes_of(p).out, onward=-1 if way else 1, with_lengths=int(p.use_sequence_length))
+
+
+class Limits(NamedTuple):
+    """The bounds of an LSTM's cells, in their type; NaN becomes ``high`` where ``replaces_nan`` is 1."""
+
+    low: np.floating
+    high: np.floating
+    replaces_nan: int
+
+
+@scalar
+def within(value, limits):
+    """The value clipped to the limits; NaN becomes the upper one where ``replaces_nan``, and else stays."""
+    if value != value:
+        return limits.high if limits.replaces_nan else value
+    return limits.low if value < limits.low else (limits.high if value > limits.high else value)
+
+
+@lru_cache(maxsize=1024)
+def limits_of(p, kind):
+    low, high = p.lstm_state_clip_min, p.lstm_state_clip_max
+    low, high = float("-inf") if low is None else low, float("inf") if high is None else high
+    return Limits(kind(low), kind(high), int(p.lstm_state_clip_nan))
+
+
+def part(buffer, start, *shape):
+    """A piece of flat memory as an array of this shape."""
+    size = prod(shape)
+    return Buffer(buffer.flat[start : start + size], shape, buffer.device)
+
+
+def row(buffer, index):
+    """One index of the first axis."""
+    return part(buffer, index * (buffer.size // buffer.shape[0]), *buffer.shape[1:])
+
+
+# --- loops --------------------------------------------------------------------------------------
 
 
 def add_parts(x, h, bias_x, bias_h, gates, count):
@@ -67,111 +225,5 @@ def settle(hidden, lengths, state, out, t, cells: Cells):
                 out[t, n, cells.first + j] = 0
 
 
-# --- backward -----------------------------------------------------------------------------------
-
-
-def states_before(start, out, lengths, before, cells: Cells):
-    """The state that each time began with: the output of the time before, or ``start``."""
-    for t, n in items(before.shape[:2]):
-        source = t - cells.onward
-        inside = source >= 0 and source < before.shape[0] and active(lengths[n], source, cells)
-        for j in range(before.shape[2]):
-            before[t, n, j] = out[source, n, cells.first + j] if inside else start[n, j]
-
-
-def cells_before(start, memory, before, cells: Cells):
-    """The LSTM's cells that each time began with."""
-    for t, n in items(before.shape[:2]):
-        source = t - cells.onward
-        for j in range(before.shape[2]):
-            before[t, n, j] = memory[source, n, j] if 0 <= source < before.shape[0] else start[n, j]
-
-
-def arrive(came, carried, head, total, lengths, t, behind, cells: Cells):
-    """The gradient of this time's output: the head, and what came from time ``behind``.
-
-    Rows that were not active then have ``carried`` instead of ``came``: what came from the last time they were.
-    ``head`` has all times.
-    """
-    for n in items(total.shape[0]):
-        if active(lengths[n], behind, cells):
-            for j in range(total.shape[1]):
-                carried[n, j] = came[n, j]
-        if active(lengths[n], t, cells):
-            for j in range(total.shape[1]):
-                total[n, j] = carried[n, j] + head[t, n, cells.first + j]
-        else:
-            for j in range(total.shape[1]):
-                total[n, j] = 0
-
-
-def leave(came, carried, lengths, behind, out, cells: Cells):
-    """The gradient of the state before the first time."""
-    for n, j in items(out.shape):
-        out[n, j] = came[n, j] if active(lengths[n], behind, cells) else carried[n, j]
-
-
-def back_simple(total, gates, d_gates, n, is_relu):
-    for k in items(n):
-        y = gates[k]
-        if is_relu:
-            d_gates[k] = total[k] if y > 0 else total[k] * 0
-        else:
-            d_gates[k] = total[k] - total[k] * y * y
-
-
-def back_lstm(total, gates, curve, before, d_cell, d_gates, lengths, t, cells: Cells, limits: Limits):
-    """``curve`` is tanh of the cell, ``before`` the cell before, ``total`` the gradient of this time's hidden state."""
-    for n in items(total.shape[0]):
-        if active(lengths[n], t, cells):
-            for j in range(total.shape[1]):
-                i, f, g, o = gates[t, 0, n, j], gates[t, 1, n, j], gates[t, 2, n, j], gates[t, 3, n, j]
-                raw = f * before[t, n, j] + i * g
-                through = total[n, j] * o
-                d_c = np.float64(d_cell[n, j] + (through - through * curve[t, n, j] * curve[t, n, j]))
-                d_c = d_c * 0 if raw < limits.low or raw > limits.high else d_c
-                d_cell[n, j] = d_c * f
-                d_gates[t, n, 0, j] = d_c * g * (i - i * i)
-                d_gates[t, n, 1, j] = d_c * before[t, n, j] * (f - f * f)
-                d_gates[t, n, 2, j] = d_c * (i - i * g * g)
-                d_gates[t, n, 3, j] = total[n, j] * curve[t, n, j] * (o - o * o)
-        else:
-            for g in range(4):
-                for j in range(total.shape[1]):
-                    d_gates[t, n, g, j] = 0
-
-
-def back_gru(total, gates, memory, before, d_x, d_h):
-    """Gradients of the parts from the input and from the state, which differ in the third gate."""
-    for n, j in items(total.shape):
-        reset, keep, new = gates[0, n, j], gates[1, n, j], gates[2, n, j]
-        rest = total[n, j] - total[n, j] * keep
-        d_new = rest - rest * new * new
-        d_reset = d_new * memory[n, j] * (reset - reset * reset)
-        d_keep = total[n, j] * (before[n, j] - new) * (keep - keep * keep)
-        d_x[n, 0, j] = d_reset
-        d_h[n, 0, j] = d_reset
-        d_x[n, 1, j] = d_keep
-        d_h[n, 1, j] = d_keep
-        d_x[n, 2, j] = d_new
-        d_h[n, 2, j] = d_new * reset
-
-
-def add_kept(total, gates, came):
-    """came += total * keep: the part of a GRU's gradient that goes from state to state."""
-    for n, j in items(came.shape):
-        came[n, j] += total[n, j] * gates[1, n, j]
-
-
-def hidden_of(curve, gates, hidden):
-    """The LSTM's hidden state before it is projected: out gate * tanh of the cell."""
-    for t, n, j in items(hidden.shape):
-        hidden[t, n, j] = curve[t, n, j] * gates[t, 3, n, j]
-
-
-ADD = Loop(add)
 ADD_PARTS, NEW_GATE, LSTM_STEP = Loop(add_parts), Loop(new_gate), Loop(lstm_step)
 MOVE_GRU, SETTLE = Loop(move_gru), Loop(settle)
-STATES_BEFORE, CELLS_BEFORE = Loop(states_before), Loop(cells_before)
-ARRIVE, LEAVE, ADD_KEPT, HIDDEN_OF = Loop(arrive), Loop(leave), Loop(add_kept), Loop(hidden_of)
-BACK_SIMPLE, BACK_LSTM, BACK_GRU = Loop(back_simple), Loop(back_lstm), Loop(back_gru)

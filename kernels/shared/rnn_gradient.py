@@ -1,25 +1,132 @@
-"""The gradients of RNN, layer by layer, direction by direction and time by time; see the page, rnn.py."""
+"""The gradients of RNN, layer by layer, direction by direction and time by time; see the page, rnn.py.
+
+The loops have the indices and arrays of those in rnn_cells.py.
+"""
 
 from math import prod
 
-from ..foundation import scratch
+import numpy as np
+
+from ..foundation import Loop, items, scratch
 from ..foundation.loops import COPY, FILL, MULTIPLY, zero
 from .curves import TANH
-from .products import PRODUCT, SUM_ROWS, product_of
-from .rnn_cells import (
-    ADD,
-    ADD_KEPT,
-    ARRIVE,
-    BACK_GRU,
-    BACK_LSTM,
-    BACK_SIMPLE,
-    CELLS_BEFORE,
-    HIDDEN_OF,
-    LEAVE,
-    STATES_BEFORE,
-)
-from .rnn_layout import cells_of, directions, drops, limits_of, row, sizes_of, weights_of
-from .rnn_products import kept_of, kept_size, multiply_by_kept
+from .products import PRODUCT, SUM_ROWS, kept_of, kept_size, multiply_by_kept, product_of
+from .rnn_cells import Cells, Limits, active, cells_of, directions, drops, limits_of, row, sizes_of, weights_of
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def add(other, out, n):
+    for i in items(n):
+        out[i] += other[i]
+
+
+def states_before(start, out, lengths, before, cells: Cells):
+    """The state that each time began with: the output of the time before, or ``start``."""
+    for t, n in items(before.shape[:2]):
+        source = t - cells.onward
+        inside = source >= 0 and source < before.shape[0] and active(lengths[n], source, cells)
+        for j in range(before.shape[2]):
+            before[t, n, j] = out[source, n, cells.first + j] if inside else start[n, j]
+
+
+def cells_before(start, memory, before, cells: Cells):
+    """The LSTM's cells that each time began with."""
+    for t, n in items(before.shape[:2]):
+        source = t - cells.onward
+        for j in range(before.shape[2]):
+            before[t, n, j] = memory[source, n, j] if 0 <= source < before.shape[0] else start[n, j]
+
+
+def arrive(came, carried, head, total, lengths, t, behind, cells: Cells):
+    """The gradient of this time's output: the head, and what came from time ``behind``.
+
+    Rows that were not active then have ``carried`` instead of ``came``: what came from the last time they were.
+    ``head`` has all times.
+    """
+    for n in items(total.shape[0]):
+        if active(lengths[n], behind, cells):
+            for j in range(total.shape[1]):
+                carried[n, j] = came[n, j]
+        if active(lengths[n], t, cells):
+            for j in range(total.shape[1]):
+                total[n, j] = carried[n, j] + head[t, n, cells.first + j]
+        else:
+            for j in range(total.shape[1]):
+                total[n, j] = 0
+
+
+def leave(came, carried, lengths, behind, out, cells: Cells):
+    """The gradient of the state before the first time."""
+    for n, j in items(out.shape):
+        out[n, j] = came[n, j] if active(lengths[n], behind, cells) else carried[n, j]
+
+
+def back_simple(total, gates, d_gates, n, is_relu):
+    for k in items(n):
+        y = gates[k]
+        if is_relu:
+            d_gates[k] = total[k] if y > 0 else total[k] * 0
+        else:
+            d_gates[k] = total[k] - total[k] * y * y
+
+
+def back_lstm(total, gates, curve, before, d_cell, d_gates, lengths, t, cells: Cells, limits: Limits):
+    """``curve`` is tanh of the cell, ``before`` the cell before, ``total`` the gradient of this time's hidden state."""
+    for n in items(total.shape[0]):
+        if active(lengths[n], t, cells):
+            for j in range(total.shape[1]):
+                i, f, g, o = gates[t, 0, n, j], gates[t, 1, n, j], gates[t, 2, n, j], gates[t, 3, n, j]
+                raw = f * before[t, n, j] + i * g
+                through = total[n, j] * o
+                d_c = np.float64(d_cell[n, j] + (through - through * curve[t, n, j] * curve[t, n, j]))
+                d_c = d_c * 0 if raw < limits.low or raw > limits.high else d_c
+                d_cell[n, j] = d_c * f
+                d_gates[t, n, 0, j] = d_c * g * (i - i * i)
+                d_gates[t, n, 1, j] = d_c * before[t, n, j] * (f - f * f)
+                d_gates[t, n, 2, j] = d_c * (i - i * g * g)
+                d_gates[t, n, 3, j] = total[n, j] * curve[t, n, j] * (o - o * o)
+        else:
+            for g in range(4):
+                for j in range(total.shape[1]):
+                    d_gates[t, n, g, j] = 0
+
+
+def back_gru(total, gates, memory, before, d_x, d_h):
+    """Gradients of the parts from the input and from the state, which differ in the third gate."""
+    for n, j in items(total.shape):
+        reset, keep, new = gates[0, n, j], gates[1, n, j], gates[2, n, j]
+        rest = total[n, j] - total[n, j] * keep
+        d_new = rest - rest * new * new
+        d_reset = d_new * memory[n, j] * (reset - reset * reset)
+        d_keep = total[n, j] * (before[n, j] - new) * (keep - keep * keep)
+        d_x[n, 0, j] = d_reset
+        d_h[n, 0, j] = d_reset
+        d_x[n, 1, j] = d_keep
+        d_h[n, 1, j] = d_keep
+        d_x[n, 2, j] = d_new
+        d_h[n, 2, j] = d_new * reset
+
+
+def add_kept(total, gates, came):
+    """came += total * keep: the part of a GRU's gradient that goes from state to state."""
+    for n, j in items(came.shape):
+        came[n, j] += total[n, j] * gates[1, n, j]
+
+
+def hidden_of(curve, gates, hidden):
+    """The LSTM's hidden state before it is projected: out gate * tanh of the cell."""
+    for t, n, j in items(hidden.shape):
+        hidden[t, n, j] = curve[t, n, j] * gates[t, 3, n, j]
+
+
+ADD = Loop(add)
+STATES_BEFORE, CELLS_BEFORE = Loop(states_before), Loop(cells_before)
+ARRIVE, LEAVE, ADD_KEPT, HIDDEN_OF = Loop(arrive), Loop(leave), Loop(add_kept), Loop(hidden_of)
+BACK_SIMPLE, BACK_LSTM, BACK_GRU = Loop(back_simple), Loop(back_lstm), Loop(back_gru)
+
+
+# --- calling them -------------------------------------------------------------------------------
 
 
 class Backward:

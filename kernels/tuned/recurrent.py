@@ -6,8 +6,7 @@ The curves are those of ``elementary``; everything else has the page's arithmeti
 from __future__ import annotations
 
 from ..foundation import Buffer
-from ..shared.rnn_cells import LSTM_STEP
-from ..shared.rnn_layout import Cells, Limits, active, within
+from ..shared.rnn_cells import LSTM_STEP, Cells, Limits, active, within
 from .elementary import sigmoid, tanh
 from .kernel import kernel, twin
 
