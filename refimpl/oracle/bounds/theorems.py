@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...base import decides
+from ...kernels.linalg_eigen import ROTATE
 from .arithmetic import Arithmetic
 from .precision import NOW
 
@@ -23,8 +24,7 @@ NEAR = 32
 
 @decides("oracle/eigenvectors")
 def _eigen(
-    arithmetic: Arithmetic, rotate: Callable[..., None], a: Any, vectors: Any, values: Any, work: Any, turns: Any,
-    *sides: int,
+    arithmetic: Arithmetic, a: Any, vectors: Any, values: Any, work: Any, turns: Any, *sides: int,
 ) -> None:
     """Weyl's theorem bounds eigenvalues, that of Davis and Kahan eigenvectors."""
     count, n = sides[:2]
@@ -32,7 +32,7 @@ def _eigen(
     lower = np.tril(np.ones((n, n), bool))
     numbers, errors = (np.where(lower, x, x.swapaxes(1, 2)) for x in (given[..., 0], given[..., 1]))
     rows, sizes = np.empty(count * n * n), np.empty(count * n)
-    rotate(numbers.reshape(-1), rows, sizes, np.empty(len(work)), np.empty(len(turns)), *sides)
+    ROTATE.cpu(numbers.reshape(-1), rows, sizes, np.empty(len(work)), np.empty(len(turns)), *sides)
     for g in range(count):
         own, length = sizes[g * n:(g + 1) * n], hypot(*numbers[g].flat)
         reach = hypot(*errors[g].flat) + NEAR * n * NOW.precision.unit * length
@@ -61,5 +61,5 @@ THEOREMS: dict[str, Callable[..., None]] = {"linalg_eigen.rotate": _eigen}
 
 
 def theorem_for(function: FunctionType) -> Callable[..., None] | None:
-    """What writes the results of a loop instead of its own steps: takes an Arithmetic, the loop, and its arguments."""
+    """What writes the results of a loop instead of its own steps: takes an Arithmetic and the loop's arguments."""
     return THEOREMS.get(f"{function.__module__.rpartition('.')[2]}.{function.__name__}")
