@@ -100,15 +100,16 @@ def bring_to_axis(work, factors, g, i):
 
 @inlined
 @scalar
-def reflect_row(x, k, work, factors, g, i):
-    """Row k of x becomes x_k (I - factor v v^T), for the reflection that belongs to row i."""
-    share = x[g, k, i]
-    for j in range(i + 1, work.shape[2]):
-        share += x[g, k, j] * work[g, i, j]
-    share *= factors[g, i]
-    x[g, k, i] -= share
-    for j in range(i + 1, work.shape[2]):
-        x[g, k, j] -= share * work[g, i, j]
+def reflect_rows(x, first, work, factors, g, i):
+    """Rows k of x, from row ``first`` on, become x_k (I - factor v v^T), for the reflection that belongs to row i."""
+    for k in range(first, x.shape[1]):
+        share = x[g, k, i]
+        for j in range(i + 1, x.shape[2]):
+            share += x[g, k, j] * work[g, i, j]
+        share *= factors[g, i]
+        x[g, k, i] -= share
+        for j in range(i + 1, x.shape[2]):
+            x[g, k, j] -= share * work[g, i, j]
 
 
 def reflect(a, q, lower, work, factors):
@@ -120,13 +121,11 @@ def reflect(a, q, lower, work, factors):
             q[g, i, j] = 1 if i == j else 0
         for i in range(n):
             bring_to_axis(work, factors, g, i)
-            for k in range(i + 1, n):
-                reflect_row(work, k, work, factors, g, i)
+            reflect_rows(work, i + 1, work, factors, g, i)
         for i, j in steps(lower.shape[1:]):
             lower[g, i, j] = work[g, i, j] if j <= i else 0
         for back in range(n):
-            for k in range(n):
-                reflect_row(q, k, work, factors, g, n - 1 - back)
+            reflect_rows(q, 0, work, factors, g, n - 1 - back)
 
 
 REFLECT = Loop(reflect)
