@@ -44,6 +44,7 @@ def infer(p, ins, outs):
 SWEEPS = 60  # a few are enough for any matrix
 
 
+@inlined
 @scalar
 def squares(work, g):
     """The sum of the squares of all numbers but the diagonal, and that of all numbers."""
@@ -87,6 +88,7 @@ def rotate_columns(x, g, q, p, cosine, sine):
         x[g, k, p] = sine * left + cosine * right
 
 
+@inlined
 @scalar
 def sweep(work, turns, g):
     """Rotate every number below the diagonal to zero, row by row, and ``turns`` along."""
@@ -101,6 +103,7 @@ def sweep(work, turns, g):
                 rotate_rows(turns, g, q, p, cosine, sine)
 
 
+@inlined
 @scalar
 def least_from(work, g, first):
     """The number of the least element of the diagonal, from number ``first`` on."""
@@ -111,6 +114,7 @@ def least_from(work, g, first):
     return best
 
 
+@inlined
 @scalar
 def sign_of_row(turns, g, i):
     """The sign of the largest number of a row.
