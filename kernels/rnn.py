@@ -186,7 +186,7 @@ def by_weights(source, weights, memory, out, rows):
     if out.dtype != np.float64:
         PRODUCT(source, weights, out, product_of(rows, inner, side, transpose_b=True))
         return
-    TURN(weights, memory, inner, side, 1, inner)
+    TURN(weights, part(memory, 0, inner, side))
     PRODUCT(source, memory, out, product_of(rows, inner, side))
 
 

@@ -248,7 +248,7 @@ def piece(buffer, start):
 
 def batch(a):
     """The matrices of an array under three axes: (matrices, rows, columns)."""
-    return a.reshape((prod(a.shape[:-2]), *a.shape[-2:]))
+    return a if len(a.shape) == 3 else a.reshape((prod(a.shape[:-2]), *a.shape[-2:]))
 
 
 def rows_of(a):

@@ -64,19 +64,20 @@ def product_cuda(a, b, out, g: Product):
             out[at] += a[i * g.a_row + t * g.a_step] * b[t * g.b_row + j * g.b_step]
 
 
-def turn(b, out, k, m, b_row, b_step):
-    """out (k, m) row by row."""
-    for t in items(k):
-        for j in range(m):
-            out[t * m + j] = b[t * b_row + j * b_step]
+def turn(b, out):
+    """out[t, j] = b[j, t]."""
+    for t in items(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[t, j] = b[j, t]
 
 
-def sum_rows(head, out, n, m):
-    for j in items(m):
+def sum_rows(head, out):
+    """out[j] = the sum of head[i, j] over i, in increasing i."""
+    for j in items(head.shape[1]):
         out[j] = 0
-    for i in range(n):  # row by row, which adds to every sum in the same order as column by column
-        for j in items(m):
-            out[j] += head[i * m + j]
+    for i in range(head.shape[0]):  # row by row, which adds to every sum in the same order as column by column
+        for j in items(head.shape[1]):
+            out[j] += head[i, j]
 
 
 PRODUCT = Loop(product, cuda_function=product_cuda)
@@ -91,10 +92,10 @@ def product_of(n, k, m, transpose_a=False, transpose_b=False):
 
 
 def multiply(a, b, out, g):
-    """``product``; where no twin computes that, a right operand stored column by column is copied first."""
+    """``product`` for a geometry of ``product_of``; where no twin computes that, the transpose of b is copied first."""
     if g.b_step != 1 and out.dtype != np.float32:
         (copied,) = scratch(out, g.k * g.m)
-        TURN(b, copied, g.k, g.m, g.b_row, g.b_step)
+        TURN(b.reshape((g.m, g.k)), copied.reshape((g.k, g.m)))
         b, g = copied, g._replace(b_row=g.m, b_step=1)
     PRODUCT(a, b, out, g)
 

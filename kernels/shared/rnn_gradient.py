@@ -265,8 +265,8 @@ class Backward:
         d_x, d_h = (memory[name] for name in ("d_x", "d_h" if self.p.mode == "gru" else "d_x"))
         for slopes, read, target in ((d_x, source, into.w), (d_h, memory["before"], into.r)):
             PRODUCT(slopes, read, target, product_of(side, rows, target.shape[1], transpose_a=True))
-        SUM_ROWS(d_x, into.b, rows, side)
-        SUM_ROWS(d_h, into.c, rows, side)
+        SUM_ROWS(d_x.reshape((rows, side)), into.b)
+        SUM_ROWS(d_h.reshape((rows, side)), into.c)
         if into.p is not None:
             HIDDEN_OF(memory["curve"], row(self.has["gates"], index), memory["hidden"])
             projected = product_of(self.s.out, rows, self.s.size, transpose_a=True)
