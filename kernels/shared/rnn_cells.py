@@ -123,10 +123,11 @@ def weights_of(p, parameters, at):
 class Cells(NamedTuple):
     """What the loops over one direction of a layer read of it; see :class:`Sizes`.
 
-    Its output begins at number ``first`` of the layer's. ``onward`` is 1 where it runs forward and -1 where it runs
-    from the end; ``with_lengths`` is 1 where rows have lengths.
+    It has ``size`` cells, and its output begins at number ``first`` of the layer's. ``onward`` is 1 where it runs
+    forward and -1 where it runs from the end; ``with_lengths`` is 1 where rows have lengths.
     """
 
+    size: int
     first: int
     onward: int
     with_lengths: int
@@ -139,7 +140,10 @@ def active(length, t, cells):
 
 
 def cells_of(p, way):
-    return Cells(first=way * sizes_of(p).out, onward=-1 if way else 1, with_lengths=int(p.use_sequence_length))
+    return Cells(
+        size=p.state_size, first=way * sizes_of(p).out, onward=-1 if way else 1,
+        with_lengths=int(p.use_sequence_length),
+    )
 
 
 class Limits(NamedTuple):

@@ -12,9 +12,10 @@ from .kernel import kernel, twin
 
 
 @kernel
-def lstm_rows(x, h, biases, gates, cell, memory, hidden, lengths, t, cells: Cells, limits: Limits, batch, size):
+def lstm_rows(x, h, biases, gates, cell, memory, hidden, lengths, t, cells: Cells, limits: Limits):
     """As ``rnn_cells.lstm_step``."""
-    area = batch * size
+    size, area = cells.size, len(cell)
+    batch = area // size
     for row in range(batch):
         for g in range(4):
             now, then, bias = (row * 4 + g) * size, (t * batch + row) * 4 * size + g * size, g * size
@@ -42,4 +43,4 @@ def lstm_step(
 ) -> None:
     """As ``rnn_cells.lstm_step``."""
     arrays = x, h, biases, gates, cell, memory, hidden, lengths
-    lstm_rows(*(array.flat for array in arrays), t, tuple(cells), tuple(limits), *cell.shape)
+    lstm_rows(*(array.flat for array in arrays), t, tuple(cells), tuple(limits))
