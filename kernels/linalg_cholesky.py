@@ -124,7 +124,7 @@ def mirrored_product(factor, slope, out, turned):
     """
     for g, i in items(out.shape[:2]):
         for j in range(i + 1):
-            total = slope[g, 0, 0] * 0
+            total = np.float64(0)
             for k in range(i, out.shape[1]):
                 total += element(factor, g, k, i, turned) * element(slope, g, k, j, turned)
             out[g, i, j] = total

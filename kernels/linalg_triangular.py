@@ -41,6 +41,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register
 from .foundation.loops import zero
 from .shared.linalg import (
@@ -83,7 +85,7 @@ def infer(p, ins, outs):
 def times_left(e, x, out, s: Triangle, alpha):
     """out = alpha E x, summed in double precision."""
     for g, i, j in items(out.shape):
-        total = e[g, 0, 0] * 0
+        total = np.float64(0)
         for t in range(0 if s.lower else i, i + 1 if s.lower else out.shape[1]):
             total += element(e, g, i, t, s.turned) * x[g, t, j]
         out[g, i, j] = alpha * total
@@ -92,7 +94,7 @@ def times_left(e, x, out, s: Triangle, alpha):
 def times_right(e, x, out, s: Triangle, alpha):
     """out = alpha x E, summed in double precision."""
     for g, i, j in items(out.shape):
-        total = e[g, 0, 0] * 0
+        total = np.float64(0)
         for t in range(j if s.lower else 0, out.shape[2] if s.lower else j + 1):
             total += element(e, g, t, j, s.turned) * x[g, i, t]
         out[g, i, j] = alpha * total
