@@ -45,7 +45,7 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, Sources, agree, items, merge, require, scratch
 from .multilinear import register_multilinear
-from .shared.products import Product, multiply, product_of
+from .shared.products import element, multiply, product_of
 from .transpose import move
 
 
@@ -96,18 +96,15 @@ def infer_batch(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def products(a, b, out, count, g: Product):
-    """``count`` matrices out (n, m) = a . b that lie one behind another; steps and order are those of one product."""
-    for row in items(count * g.n):
-        matrix = row // g.n
-        left_row = matrix * g.n * g.k + (row - matrix * g.n) * g.a_row
-        for j in range(g.m):
-            out[row * g.m + j] = 0
-        for t in range(g.k):
-            left = a[left_row + t * g.a_step]
-            right = matrix * g.k * g.m + t * g.b_row
-            for j in range(g.m):
-                out[row * g.m + j] += left * b[right + j * g.b_step]
+def products(a, b, out, a_turned, b_turned):
+    """out[g, i, j] = sum over t of A[i, t] B[t, j], those of matrix g; memory may hold the transpose of A or B."""
+    for g, i in items(out.shape[:2]):
+        for j in range(out.shape[2]):
+            out[g, i, j] = 0
+        for t in range(a.shape[1] if a_turned else a.shape[2]):
+            left = element(a, g, i, t, a_turned)
+            for j in range(out.shape[2]):
+                out[g, i, j] += left * element(b, g, t, j, b_turned)
 
 
 PRODUCTS = Loop(products)
@@ -117,19 +114,24 @@ PRODUCTS = Loop(products)
 
 
 def multiply_matrices(multiply, p, lhs, rhs, out, n, m, k):
-    multiply(lhs, rhs, out, product_of(n, k, m, p.transpose_a, p.transpose_b))
+    multiply(lhs, rhs, out, n, k, m, p.transpose_a, p.transpose_b)
 
 
 def gradients_of_matrices(multiply, p, head, lhs, rhs, d_lhs, d_rhs, n, m, k):
     a, b = p.transpose_a, p.transpose_b
     if d_lhs is not None and a:
-        multiply(rhs, head, d_lhs, product_of(k, m, n, b, transpose_b=True))
+        multiply(rhs, head, d_lhs, k, m, n, b, True)
     elif d_lhs is not None:
-        multiply(head, rhs, d_lhs, product_of(n, m, k, transpose_b=not b))
+        multiply(head, rhs, d_lhs, n, m, k, False, not b)
     if d_rhs is not None and b:
-        multiply(head, lhs, d_rhs, product_of(m, n, k, True, a))
+        multiply(head, lhs, d_rhs, m, n, k, True, a)
     elif d_rhs is not None:
-        multiply(lhs, head, d_rhs, product_of(k, n, m, transpose_a=not a))
+        multiply(lhs, head, d_rhs, k, n, m, not a, False)
+
+
+def multiply_once(a, b, out, n, k, m, a_turned, b_turned):
+    """out (n, m) = A (n, k) B (k, m), of which memory may hold the transposes."""
+    multiply(a, b, out, product_of(n, k, m, a_turned, b_turned))
 
 
 def sides(p, lhs, rhs):
@@ -140,11 +142,11 @@ def sides(p, lhs, rhs):
 
 
 def forward(p, lhs, rhs, out):
-    multiply_matrices(multiply, p, lhs, rhs, out, *sides(p, lhs, rhs))
+    multiply_matrices(multiply_once, p, lhs, rhs, out, *sides(p, lhs, rhs))
 
 
 def backward(p, head, lhs, rhs, d_lhs, d_rhs):
-    gradients_of_matrices(multiply, p, head, lhs, rhs, d_lhs, d_rhs, *sides(p, lhs, rhs))
+    gradients_of_matrices(multiply_once, p, head, lhs, rhs, d_lhs, d_rhs, *sides(p, lhs, rhs))
 
 
 def batch_sides(p, lhs, rhs):
@@ -152,14 +154,16 @@ def batch_sides(p, lhs, rhs):
     return n, rhs.shape[-2 if p.transpose_b else -1], k
 
 
-def multiply_each(a, b, out, g):
-    """``multiply`` for every matrix of a batch."""
+def multiply_each(a, b, out, n, k, m, a_turned, b_turned):
+    """``multiply_once`` for every matrix of a batch."""
     count = prod(out.shape[:-2])
-    if g.b_step != 1 and out.dtype != np.float32:
-        (copied,) = scratch(out, count * g.k * g.m)
-        move(b.reshape((count, g.m, g.k)), copied.reshape((count, g.k, g.m)), (0, 2, 1))
-        b, g = copied, g._replace(b_row=g.m, b_step=1)
-    PRODUCTS(a, b, out, count, g)
+    a = a.reshape((count, k, n) if a_turned else (count, n, k))
+    b = b.reshape((count, m, k) if b_turned else (count, k, m))
+    if b_turned and out.dtype != np.float32:
+        (copied,) = scratch(out, b.size)
+        turned, b, b_turned = b, copied.reshape((count, k, m)), False
+        move(turned, b, (0, 2, 1))
+    PRODUCTS(a, b, out.reshape((count, n, m)), a_turned, b_turned)
 
 
 def forward_batch(p, lhs, rhs, out):

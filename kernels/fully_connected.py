@@ -106,7 +106,7 @@ def backward(p, head, data, weight, d_data, d_weight, d_bias):
     if d_weight is not None:
         multiply(head, data, d_weight, product_of(m, n, k, transpose_a=True))
     if d_bias is not None:
-        SUM_ROWS(head, d_bias, n, m)
+        SUM_ROWS(head.reshape((n, m)), d_bias)
 
 
 def cases(draw):

@@ -12,7 +12,9 @@
 [khatri_rao/gradient] a gradient cannot be asked for.
 """
 
+from itertools import accumulate
 from math import prod
+from operator import mul
 from typing import NamedTuple
 
 from .foundation import UNKNOWN, Case, Count, Loop, Op, Sources, items, merge, register, scratch
@@ -36,12 +38,10 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def multiply(left, right, out, rows, right_rows, columns):
-    for r in items(rows * right_rows):
-        i = r // right_rows
-        j = r - i * right_rows
-        for c in range(columns):
-            out[r * columns + c] = left[i * columns + c] * right[j * columns + c]
+def multiply(left, right, out):
+    """out[i, j, k] = left[i, k] right[j, k]."""
+    for i, j, k in items(out.shape):
+        out[i, j, k] = left[i, k] * right[j, k]
 
 
 MULTIPLY = Loop(multiply)
@@ -52,12 +52,11 @@ MULTIPLY = Loop(multiply)
 
 def forward(p, args, out):
     columns = out.shape[1]
-    spare = scratch(out, out.size, out.size)
-    product, rows = args[0], args[0].shape[0]
-    for n, factor in enumerate(args[1:], 2):
-        target = out if n == len(args) else spare[n % 2]
-        MULTIPLY(product, factor, target, rows, factor.shape[0], columns)
-        product, rows = target, rows * factor.shape[0]
+    rows = list(accumulate((each.shape[0] for each in args), mul))
+    product, between = args[0], scratch(out, *(n * columns for n in rows[1:-1]))
+    for factor, n, target in zip(args[1:], rows, (*between, out), strict=False):
+        MULTIPLY(product.reshape((n, columns)), factor, target.reshape((n, factor.shape[0], columns)))
+        product = target
     if len(args) == 1:
         COPY(product, out, out.size)
 

@@ -59,24 +59,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, items, merge, outputs_only, register, scratch
+from .foundation import Case, Loop, Op, items, merge, outputs_only, register
 from .shared.linalg import (
     ADD_TRANSPOSED,
     IDENTITY,
     KEEP_TRIANGLE,
-    TRIANGLE_SOLVE,
+    SOLVE_LEFT,
+    SOLVE_RIGHT,
     batch,
     infer_alike,
     infer_type,
     matrices_of,
     multiply,
-    on_the_left,
-    on_the_right,
     per_matrix,
     refuse_reported,
     scalars,
     square,
+    triangle_of,
+    working,
 )
+from .shared.products import element, put
 
 
 class Params(NamedTuple):
@@ -94,68 +96,63 @@ def infer_sum(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def cholesky(a, out, report, count, n, row, column):
+def cholesky(a, out, report, turned):
     """L row by row; report tells, from 1, the row where a number that must be positive is not.
 
-    ``row`` and ``column`` are strides: element (i, j) of A and L lies i * row + j * column behind the matrix's first.
+    With ``turned`` the transposes of A and L are read and written.
     """
-    for g in items(count):
-        base = g * n * n
+    for g in items(a.shape[0]):
         report[g] = 0
-        for i in range(n):
+        for i in range(a.shape[1]):
             for j in range(i + 1):
-                total = a[base + i * row + j * column]
+                total = element(a, g, i, j, turned)
                 for k in range(j):
-                    total -= out[base + i * row + k * column] * out[base + j * row + k * column]
+                    total -= element(out, g, i, k, turned) * element(out, g, j, k, turned)
                 if i > j:
-                    out[base + i * row + j * column] = total / out[base + j * (row + column)]
+                    put(out, g, i, j, turned, total / out[g, j, j])
+                    put(out, g, j, i, turned, 0)
                 else:
                     if total <= 0 and report[g] == 0:
                         report[g] = i + 1
-                    out[base + i * (row + column)] = sqrt(total)
-            for j in range(i + 1, n):
-                out[base + i * row + j * column] = 0
+                    out[g, i, i] = sqrt(total)
 
 
-def mirrored_product(factor, slope, out, count, n, row, column):
-    """The lower triangle of factor^T slope, both being read there only, copied above the diagonal.
+def mirrored_product(factor, slope, out, turned):
+    """The lower triangle of factor^T slope, both being lower triangles, copied above the diagonal.
 
-    ``row`` and ``column`` are strides: element (i, j) of factor and slope lies i * row + j * column behind the first.
+    Sums are in double precision. With ``turned`` the transposes of factor and slope are read.
     """
-    for item in items(count * n):
-        g, i = item // n, item % n
-        base = g * n * n
+    for g, i in items(out.shape[:2]):
         for j in range(i + 1):
-            total = slope[base] * 0  # a zero of the matrices' type
-            for k in range(i, n):
-                total += factor[base + k * row + i * column] * slope[base + k * row + j * column]
-            out[base + i * n + j] = total
-            out[base + j * n + i] = total
+            total = np.float64(0)
+            for k in range(i, out.shape[1]):
+                total += element(factor, g, k, i, turned) * element(slope, g, k, j, turned)
+            out[g, i, j] = total
+            out[g, j, i] = total
 
 
-def find_zero(a, report, count, n):
+def find_zero(a, report):
     """report tells, from 1, the first row with a zero on the diagonal."""
-    for g in items(count):
+    for g in items(a.shape[0]):
         report[g] = 0
-        for i in range(n):
-            if report[g] == 0 and a[(g * n + i) * n + i] == 0:
+        for i in range(a.shape[1]):
+            if report[g] == 0 and a[g, i, i] == 0:
                 report[g] = i + 1
 
 
-def sum_of_logarithms(a, out, count, n):
-    for g in items(count):
+def sum_of_logarithms(a, out):
+    for g in items(a.shape[0]):
         total = np.float64(0)
-        for i in range(n):
-            total += log(a[(g * n + i) * n + i])
+        for i in range(a.shape[1]):
+            total += log(a[g, i, i])
         out[g] = total
 
 
-def slope_of_logarithms(head, a, d_a, count, n):
-    for item in items(count * n):
-        for j in range(n):
-            d_a[item * n + j] = 0
-        at = item * n + item % n
-        d_a[at] = head[item // n] / a[at]
+def slope_of_logarithms(head, a, d_a):
+    for g, i in items(a.shape[:2]):
+        for j in range(a.shape[2]):
+            d_a[g, i, j] = 0
+        d_a[g, i, i] = head[g] / a[g, i, i]
 
 
 CHOLESKY, MIRRORED_PRODUCT, FIND_ZERO = Loop(cholesky), Loop(mirrored_product), Loop(find_zero)
@@ -165,15 +162,14 @@ SUM_OF_LOGARITHMS, SLOPE_OF_LOGARITHMS = Loop(sum_of_logarithms), Loop(slope_of_
 # --- the operators ------------------------------------------------------------------------------
 
 
-def strides(p, n):
-    """How far apart rows and columns lie in memory; an upper triangle is read and written as its transpose."""
-    return (n, 1) if p.lower else (1, n)
+def factor_of(p):
+    """L, for memory that holds L, or with lower=False U = L^T."""
+    return triangle_of(p.lower, transpose=not p.lower)
 
 
 def forward_factor(p, a, out):
     report = per_matrix(a)
-    count, n = batch(a)
-    CHOLESKY(a, out, report, count, n, *strides(p, n))
+    CHOLESKY(batch(a), batch(out), report, not p.lower)
     refuse_reported(
         "linalg_potrf/positive-definite", report, "is not positive definite",
         "factor a symmetric matrix with positive eigenvalues, or add a small number to its diagonal",
@@ -183,50 +179,49 @@ def forward_factor(p, a, out):
 def backward_factor(p, head, out, d_a):
     if d_a is None:
         return
-    count, n = batch(out)
-    both, half = scratch(out, out.size, out.size)
-    MIRRORED_PRODUCT(out, head, both, count, n, *strides(p, n))
-    left, right = on_the_left(out.shape, p.lower), on_the_right(out.shape, p.lower)
-    TRIANGLE_SOLVE(out, both, half, left.transposed if p.lower else left, 1.0)
-    TRIANGLE_SOLVE(out, half, d_a, right if p.lower else right.transposed, 0.5)
+    both, half = (batch(each) for each in working(out, out.shape, out.shape))
+    MIRRORED_PRODUCT(batch(out), batch(head), both, not p.lower)
+    factor = factor_of(p)
+    SOLVE_LEFT(batch(out), both, half, factor.transposed, 1.0)
+    SOLVE_RIGHT(batch(out), half, batch(d_a), factor, 0.5)
 
 
 def forward_inverse(p, a, out):
-    count, n = batch(a)
     report = per_matrix(a)
-    FIND_ZERO(a, report, count, n)
+    FIND_ZERO(batch(a), report)
     refuse_reported(
         "linalg_potri/singular", report, "is no Cholesky factor: it has a zero on its diagonal",
         "give what linalg.potrf returned",
     )
-    one, half = scratch(a, a.size, a.size)
-    IDENTITY(one, count, n)
-    left = on_the_left(a.shape, p.lower)
-    first, second = (left, left.transposed) if p.lower else (left.transposed, left)
-    TRIANGLE_SOLVE(a, one, half, first, 1.0)
-    TRIANGLE_SOLVE(a, half, out, second, 1.0)
+    one, half = (batch(each) for each in working(a, a.shape, a.shape))
+    IDENTITY(one)
+    factor = factor_of(p)
+    SOLVE_LEFT(batch(a), one, half, factor, 1.0)
+    SOLVE_LEFT(batch(a), half, batch(out), factor.transposed, 1.0)
 
 
 def backward_inverse(p, head, a, out, d_a):
     if d_a is None:
         return
-    count, n = batch(a)
-    both, product = scratch(a, a.size, a.size)
-    ADD_TRANSPOSED(head, both, count, n)
-    factors = matrices_of(out), matrices_of(both, a.shape)
-    multiply(*(factors if p.lower else factors[::-1]), matrices_of(product, a.shape))
-    side = on_the_right if p.lower else on_the_left
-    TRIANGLE_SOLVE(a, product, d_a, side(a.shape, p.lower).transposed, 1.0)
-    KEEP_TRIANGLE(d_a, count, n, p.lower, -1.0)
+    both, product = working(a, a.shape, a.shape)
+    ADD_TRANSPOSED(batch(head), batch(both))
+    inverse, slope = matrices_of(out), matrices_of(both)
+    if p.lower:
+        multiply(inverse, slope, matrices_of(product))
+        SOLVE_RIGHT(batch(a), batch(product), batch(d_a), factor_of(p).transposed, 1.0)
+    else:
+        multiply(slope, inverse, matrices_of(product))
+        SOLVE_LEFT(batch(a), batch(product), batch(d_a), factor_of(p), 1.0)
+    KEEP_TRIANGLE(batch(d_a), p.lower, -1.0)
 
 
 def forward_sum(p, a, out):
-    SUM_OF_LOGARITHMS(a, out, *batch(a))
+    SUM_OF_LOGARITHMS(batch(a), out)
 
 
 def backward_sum(p, head, a, d_a):
     if d_a is not None:
-        SLOPE_OF_LOGARITHMS(head, a, d_a, *batch(a))
+        SLOPE_OF_LOGARITHMS(head, batch(a), batch(d_a))
 
 
 def cases_of(values, triangles=(True, False)):

@@ -22,12 +22,13 @@
     [[0.981026, 0.025298], [0.025298, 1.018974]]
 """
 
-from math import nan, prod, sqrt
+from math import nan, sqrt
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, scratch
-from .shared.linalg import infer_type, matrices_of, multiply, square
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, scalar, steps
+from .foundation.texts import inlined
+from .shared.linalg import batch, infer_type, matrices_of, multiply, rows_of, square, swap_rows, working
 
 
 def infer(p, ins, outs):
@@ -43,86 +44,126 @@ def infer(p, ins, outs):
 SWEEPS = 60  # a few are enough for any matrix
 
 
-def rotate(a, vectors, values, work, turns, count, n):
-    """``work`` and ``turns`` are (count, n, n), in double precision.
+@inlined
+@scalar
+def squares(work, g):
+    """The sum of the squares of all numbers but the diagonal, and that of all numbers."""
+    beside, whole = 0.0, 0.0
+    for i, j in steps(work.shape[1:]):
+        squared = work[g, i, j] * work[g, i, j]
+        whole += squared
+        if i != j:
+            beside += squared
+    return beside, whole
 
-    ``work`` holds the matrix as it becomes diagonal, ``turns`` the product of the rotations.
+
+@scalar
+def tangent_of(corner, difference):
+    """The tangent of the smaller angle whose rotation makes zero of ``corner``, the element (p, q).
+
+    ``difference`` is that of the diagonal: element (p, p) - element (q, q).
     """
-    for g in items(count):
-        base = g * n * n
-        for i in range(n):
-            for j in range(n):
-                low = i * n + j if j <= i else j * n + i
-                work[base + i * n + j] = a[base + low]
-                turns[base + i * n + j] = 1.0 if i == j else 0.0
-        bad = False
+    slope = difference / (2.0 * corner)
+    tangent = 1.0 / (abs(slope) + sqrt(slope * slope + 1.0))
+    return -tangent if slope < 0 else tangent
+
+
+@inlined
+@scalar
+def rotate_rows(x, g, q, p, cosine, sine):
+    """Row q becomes cosine times row q - sine times row p, row p sine times row q + cosine times row p."""
+    for k in range(x.shape[2]):
+        upper, lower = x[g, q, k], x[g, p, k]
+        x[g, q, k] = cosine * upper - sine * lower
+        x[g, p, k] = sine * upper + cosine * lower
+
+
+@inlined
+@scalar
+def rotate_columns(x, g, q, p, cosine, sine):
+    """As ``rotate_rows``, with columns."""
+    for k in range(x.shape[1]):
+        left, right = x[g, k, q], x[g, k, p]
+        x[g, k, q] = cosine * left - sine * right
+        x[g, k, p] = sine * left + cosine * right
+
+
+@inlined
+@scalar
+def sweep(work, turns, g):
+    """Rotate every number below the diagonal to zero, row by row, and ``turns`` along."""
+    for p in range(1, work.shape[1]):
+        for q in range(p):
+            if work[g, p, q] != 0:
+                tangent = tangent_of(work[g, p, q], work[g, p, p] - work[g, q, q])
+                cosine = 1.0 / sqrt(tangent * tangent + 1.0)
+                sine = tangent * cosine
+                rotate_columns(work, g, q, p, cosine, sine)
+                rotate_rows(work, g, q, p, cosine, sine)
+                rotate_rows(turns, g, q, p, cosine, sine)
+
+
+@inlined
+@scalar
+def least_from(work, g, first):
+    """The number of the least element of the diagonal, from number ``first`` on."""
+    best = first
+    for j in range(first + 1, work.shape[1]):
+        if work[g, j, j] < work[g, best, best]:
+            best = j
+    return best
+
+
+@inlined
+@scalar
+def sign_of_row(turns, g, i):
+    """The sign of the largest number of a row.
+
+    Among numbers that differ by rounding only, the first counts as the largest.
+    """
+    largest = 0
+    for k in range(1, turns.shape[2]):
+        if abs(turns[g, i, k]) > abs(turns[g, i, largest]) * (1 + 1e-12):
+            largest = k
+    return -1.0 if turns[g, i, largest] < 0 else 1.0
+
+
+def rotate(a, vectors, values, work, turns):
+    """A = vectors^T diag(values) vectors; ``work`` and ``turns`` have A's shape, in double precision.
+
+    All the time A = turns^T work turns: ``work`` becomes diagonal, ``turns`` is the product of the rotations.
+    """
+    for g in items(a.shape[0]):
+        for i, j in steps(a.shape[1:]):
+            work[g, i, j] = a[g, max(i, j), min(i, j)]
+            turns[g, i, j] = 1.0 if i == j else 0.0
+        beside, whole = squares(work, g)
         for _ in range(SWEEPS):
-            beside, whole = 0.0, 0.0
-            for k in range(n * n):
-                squared = work[base + k] * work[base + k]
-                whole += squared
-                if k // n != k % n:
-                    beside += squared
-            bad = whole - whole != 0
-            if bad or beside <= 1e-34 * whole:
+            if whole - whole != 0 or beside <= 1e-34 * whole:  # NaN or infinity is left alone
                 break
-            for p in range(1, n):
-                for q in range(p):
-                    corner = work[base + p * n + q]
-                    if corner == 0:
-                        continue
-                    slope = (work[base + p * n + p] - work[base + q * n + q]) / (2.0 * corner)
-                    tangent = 1.0 / (abs(slope) + sqrt(slope * slope + 1.0))
-                    if slope < 0:
-                        tangent = -tangent
-                    cosine = 1.0 / sqrt(tangent * tangent + 1.0)
-                    sine = tangent * cosine
-                    for k in range(n):
-                        x, y = work[base + k * n + q], work[base + k * n + p]
-                        work[base + k * n + q] = cosine * x - sine * y
-                        work[base + k * n + p] = sine * x + cosine * y
-                    for k in range(n):
-                        x, y = work[base + q * n + k], work[base + p * n + k]
-                        work[base + q * n + k] = cosine * x - sine * y
-                        work[base + p * n + k] = sine * x + cosine * y
-                        x, y = turns[base + q * n + k], turns[base + p * n + k]
-                        turns[base + q * n + k] = cosine * x - sine * y
-                        turns[base + p * n + k] = sine * x + cosine * y
-        for i in range(n):
-            best = i
-            for j in range(i + 1, n):
-                if work[base + j * n + j] < work[base + best * n + best]:
-                    best = j
-            value = work[base + best * n + best]
-            work[base + best * n + best] = work[base + i * n + i]
-            values[g * n + i] = nan if bad else value
-            largest = 0
-            for k in range(n):
-                number = turns[base + best * n + k]
-                turns[base + best * n + k] = turns[base + i * n + k]
-                turns[base + i * n + k] = number
-                # among numbers that differ by rounding only, the first counts as the largest
-                if abs(number) > abs(turns[base + i * n + largest]) * (1 + 1e-12):
-                    largest = k
-            sign = -1.0 if turns[base + i * n + largest] < 0 else 1.0
-            for k in range(n):
-                vectors[(g * n + i) * n + k] = nan if bad else sign * turns[base + i * n + k]
+            sweep(work, turns, g)
+            beside, whole = squares(work, g)
+        bad = whole - whole != 0
+        for i in range(a.shape[1]):
+            best = least_from(work, g, i)
+            values[g, i] = nan if bad else work[g, best, best]
+            work[g, best, best] = work[g, i, i]
+            swap_rows(turns, g, i, best)
+            sign = nan if bad else sign_of_row(turns, g, i)
+            for k in range(a.shape[2]):
+                vectors[g, i, k] = sign * turns[g, i, k]
 
 
-def share_gaps(product, head, values, out, count, n):
+def share_gaps(product, head, values, out):
     """out[i, j] = the symmetric part of product[i, j] / (value_i - value_j), and head[i] on the diagonal."""
-    for item in items(count * n):
-        g, i = item // n, item % n
-        for j in range(n):
-            gap = values[item] - values[g * n + j]
-            part = product[item * n + j] - product[(g * n + j) * n + i]
-            if i == j:
-                part = head[item]
-            elif gap != 0:
-                part = part / (gap + gap)
-            else:
-                part = 0
-            out[item * n + j] = part
+    for g, i, j in items(out.shape):
+        gap = values[g, i] - values[g, j]
+        if i == j:
+            out[g, i, j] = head[g, i]
+        elif gap != 0:
+            out[g, i, j] = (product[g, i, j] - product[g, j, i]) / (gap + gap)
+        else:
+            out[g, i, j] = 0
 
 
 ROTATE, SHARE_GAPS = Loop(rotate), Loop(share_gaps)
@@ -132,20 +173,19 @@ ROTATE, SHARE_GAPS = Loop(rotate), Loop(share_gaps)
 
 
 def forward(p, a, vectors, values):
-    work, turns = scratch(a, a.size, a.size, dtype=np.float64)
-    ROTATE(a, vectors, values, work, turns, prod(a.shape[:-2]), a.shape[-1])
+    work, turns = working(a, a.shape, a.shape, dtype=np.float64)
+    ROTATE(batch(a), batch(vectors), rows_of(values), batch(work), batch(turns))
 
 
 def backward(p, head_vectors, head_values, vectors, values, d_a):
     if d_a is None:
         return
-    shape = vectors.shape
-    product, inner = scratch(vectors, vectors.size, vectors.size)
+    product, inner = working(vectors, vectors.shape, vectors.shape)
     rows = matrices_of(vectors)
-    multiply(matrices_of(head_vectors), rows.transposed, matrices_of(product, shape))
-    SHARE_GAPS(product, head_values, values, inner, prod(shape[:-2]), shape[-1])
-    multiply(matrices_of(inner, shape), rows, matrices_of(product, shape))
-    multiply(rows.transposed, matrices_of(product, shape), matrices_of(d_a))
+    multiply(matrices_of(head_vectors), rows.transposed, matrices_of(product))
+    SHARE_GAPS(batch(product), rows_of(head_values), rows_of(values), batch(inner))
+    multiply(matrices_of(inner), rows, matrices_of(product))
+    multiply(rows.transposed, matrices_of(product), matrices_of(d_a))
 
 
 def cases(draw):

@@ -42,9 +42,19 @@
 
 from typing import NamedTuple
 
-from .foundation import UNKNOWN, Case, Op, Sources, either, merge, register, require, scratch
+from .foundation import UNKNOWN, Case, Op, Sources, either, merge, register, require
 from .foundation.loops import COPY
-from .shared.linalg import ADD_SCALED, ADD_TRANSPOSED, SCALE, infer_type, matrices, matrices_of, multiply
+from .shared.linalg import (
+    ADD_SCALED,
+    ADD_TRANSPOSED,
+    SCALE,
+    batch,
+    infer_type,
+    matrices,
+    matrices_of,
+    multiply,
+    working,
+)
 
 
 class Params(NamedTuple):
@@ -157,10 +167,9 @@ def forward_syrk(p, a, out):
 def backward_syrk(p, head, a, d_a):
     if d_a is None:
         return
-    (both,) = scratch(head, head.size)
-    n = head.shape[-1]
-    ADD_TRANSPOSED(head, both, head.size // (n * n), n)
-    slope, left = matrices_of(both, head.shape), matrices_of(a)
+    (both,) = working(head, head.shape)
+    ADD_TRANSPOSED(batch(head), batch(both))
+    slope, left = matrices_of(both), matrices_of(a)
     multiply(*((left, slope) if p.transpose else (slope, left)), matrices_of(d_a), p.alpha)
 
 

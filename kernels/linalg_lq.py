@@ -22,21 +22,38 @@
     [[-0.632, -0.776]]
 """
 
-from math import prod, sqrt
+from math import sqrt
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Loop, Op, Sources, either, items, merge, register, require, scratch, told
+from .foundation import (
+    UNKNOWN,
+    Case,
+    Loop,
+    Op,
+    Sources,
+    either,
+    items,
+    merge,
+    register,
+    require,
+    scalar,
+    steps,
+    told,
+)
+from .foundation.texts import inlined
 from .shared.linalg import (
     ADD_SCALED,
     MIRROR,
-    TRIANGLE_SOLVE,
+    SOLVE_LEFT,
     batch,
     infer_type,
     matrices,
     matrices_of,
     multiply,
-    on_the_left,
+    rows_of,
+    triangle_of,
+    working,
 )
 
 
@@ -59,57 +76,56 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def reflect(a, q, lower, work, count, n, m):
-    """``work`` has (n, m + 1) numbers for each matrix: a row as it is reflected, then the vector of its reflection, and
-    in the last column the reflection's factor.
+@inlined
+@scalar
+def bring_to_axis(work, factors, g, i):
+    """Find the reflection I - factor v v^T that brings row i onto axis i, from column i on.
+
+    v_i = 1; the row's other numbers become those of v, its number i what the reflection makes of it.
     """
-    for g in items(count):
-        base, wide = g * n * (m + 1), m + 1
+    first, rest = work[g, i, i], np.float64(0)
+    for j in range(i + 1, work.shape[2]):
+        rest += work[g, i, j] * work[g, i, j]
+    factors[g, i] = 0
+    if rest > 0:
+        length = sqrt(first * first + rest)
+        onto = -length if first >= 0 else length
+        factors[g, i] = (onto - first) / onto
+        for j in range(i + 1, work.shape[2]):
+            work[g, i, j] /= first - onto
+        work[g, i, i] = onto
+    elif rest != rest:
+        work[g, i, i] = rest
+
+
+@inlined
+@scalar
+def reflect_rows(x, first, work, factors, g, i):
+    """Rows k of x, from row ``first`` on, become x_k (I - factor v v^T), for the reflection that belongs to row i."""
+    for k in range(first, x.shape[1]):
+        share = x[g, k, i]
+        for j in range(i + 1, x.shape[2]):
+            share += x[g, k, j] * work[g, i, j]
+        share *= factors[g, i]
+        x[g, k, i] -= share
+        for j in range(i + 1, x.shape[2]):
+            x[g, k, j] -= share * work[g, i, j]
+
+
+def reflect(a, q, lower, work, factors):
+    """A = L Q. ``work`` has A's shape: what reflections make of A, L below the diagonal, and their vectors above it."""
+    n = a.shape[1]
+    for g in items(a.shape[0]):
+        for i, j in steps(a.shape[1:]):
+            work[g, i, j] = a[g, i, j]
+            q[g, i, j] = 1 if i == j else 0
         for i in range(n):
-            for j in range(m):
-                work[base + i * wide + j] = a[(g * n + i) * m + j]
-        for i in range(n):
-            row = base + i * wide
-            rest = np.float64(0)
-            for j in range(i + 1, m):
-                rest += work[row + j] * work[row + j]
-            first = work[row + i]
-            work[row + m] = 0
-            if rest > 0:
-                length = sqrt(first * first + rest)
-                onto = -length if first >= 0 else length
-                work[row + m] = (onto - first) / onto
-                for j in range(i + 1, m):
-                    work[row + j] /= first - onto
-                work[row + i] = onto
-            elif rest != rest:
-                work[row + i] = rest
-            for k in range(i + 1, n):
-                other = base + k * wide
-                share = work[other + i]
-                for j in range(i + 1, m):
-                    share += work[other + j] * work[row + j]
-                share *= work[row + m]
-                work[other + i] -= share
-                for j in range(i + 1, m):
-                    work[other + j] -= share * work[row + j]
-        for i in range(n):
-            for j in range(n):
-                lower[(g * n + i) * n + j] = work[base + i * wide + j] if j <= i else 0
-            for j in range(m):
-                q[(g * n + i) * m + j] = 1 if i == j else 0
+            bring_to_axis(work, factors, g, i)
+            reflect_rows(work, i + 1, work, factors, g, i)
+        for i, j in steps(lower.shape[1:]):
+            lower[g, i, j] = work[g, i, j] if j <= i else 0
         for back in range(n):
-            i = n - 1 - back
-            row = base + i * wide
-            for k in range(n):
-                target = (g * n + k) * m
-                share = q[target + i]
-                for j in range(i + 1, m):
-                    share += q[target + j] * work[row + j]
-                share *= work[row + m]
-                q[target + i] -= share
-                for j in range(i + 1, m):
-                    q[target + j] -= share * work[row + j]
+            reflect_rows(q, 0, work, factors, g, n - 1 - back)
 
 
 REFLECT = Loop(reflect)
@@ -119,23 +135,21 @@ REFLECT = Loop(reflect)
 
 
 def forward(p, a, q, lower):
-    n, m = a.shape[-2:]
-    count = prod(a.shape[:-2])
-    (work,) = scratch(a, count * n * (m + 1))
-    REFLECT(a, q, lower, work, count, n, m)
+    work, factors = working(a, a.shape, a.shape[:-1])
+    REFLECT(batch(a), batch(q), batch(lower), batch(work), rows_of(factors))
 
 
 def backward(p, head_q, head_l, q, lower, d_a):
     if d_a is None:
         return
-    both, other, right = scratch(q, lower.size, lower.size, q.size)
-    multiply(matrices_of(lower).transposed, matrices_of(head_l), matrices_of(both, lower.shape))
-    multiply(matrices_of(head_q), matrices_of(q).transposed, matrices_of(other, lower.shape))
+    both, other, right = working(q, lower.shape, lower.shape, q.shape)
+    multiply(matrices_of(lower).transposed, matrices_of(head_l), matrices_of(both))
+    multiply(matrices_of(head_q), matrices_of(q).transposed, matrices_of(other))
     ADD_SCALED(other, both, lower.size, -1.0)
-    MIRROR(both, *batch(lower))
-    multiply(matrices_of(both, lower.shape), matrices_of(q), matrices_of(right, q.shape))
+    MIRROR(batch(both))
+    multiply(matrices_of(both), matrices_of(q), matrices_of(right))
     ADD_SCALED(head_q, right, q.size, 1.0)
-    TRIANGLE_SOLVE(lower, right, d_a, on_the_left(q.shape).transposed, 1.0)
+    SOLVE_LEFT(batch(lower), batch(right), batch(d_a), triangle_of(lower=True, transpose=True), 1.0)
 
 
 def cases(draw):

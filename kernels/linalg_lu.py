@@ -36,20 +36,36 @@ from math import log
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, Sources, allocate, items, merge, register, require_some, scratch
+from .foundation import (
+    Case,
+    Loop,
+    Op,
+    Sources,
+    allocate,
+    items,
+    merge,
+    register,
+    require_some,
+    scalar,
+    scratch,
+    steps,
+)
+from .foundation.texts import inlined
 from .shared.linalg import (
-    Layout,
     batch,
     infer_alike,
     infer_type,
-    layout_of,
     matrices_of,
     multiply,
     per_matrix,
     refuse_reported,
+    rows_of,
     scalars,
     square,
+    swap_rows,
+    working,
 )
+from .shared.products import element, put
 
 
 def infer_numbers(p, ins, outs):
@@ -76,65 +92,82 @@ def infer_number_types(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def factor(a, lu, pivots, report, count, n):
-    """Rows swapped so that L U = P A; pivots name the row that each row was swapped with."""
-    for g in items(count):
-        base = g * n * n
+@inlined
+@scalar
+def largest_below(lu, g, k):
+    """The row, from row k on, with the largest number of column k: the upper one of equals."""
+    best = k
+    for i in range(k + 1, lu.shape[1]):
+        if abs(lu[g, i, k]) > abs(lu[g, best, k]):
+            best = i
+    return best
+
+
+def factor(a, lu, pivots, report):
+    """Rows swapped so that L U = P A; pivots name the row that each row was swapped with.
+
+    L is below the diagonal of ``lu``, its own diagonal being ones, and U on and above it. ``report`` tells, from 1, the
+    first row with a pivot of zero.
+    """
+    for g in items(a.shape[0]):
         report[g] = 0
-        for k in range(base, base + n * n):
-            lu[k] = a[k]
-        for k in range(n):
-            best = k
-            for i in range(k + 1, n):
-                if abs(lu[base + i * n + k]) > abs(lu[base + best * n + k]):
-                    best = i
-            pivots[g * n + k] = best
+        for i, j in steps(a.shape[1:]):
+            lu[g, i, j] = a[g, i, j]
+        for k in range(a.shape[1]):
+            best = largest_below(lu, g, k)
+            pivots[g, k] = best
             if best != k:
-                for j in range(n):
-                    kept = lu[base + k * n + j]
-                    lu[base + k * n + j] = lu[base + best * n + j]
-                    lu[base + best * n + j] = kept
-            pivot = lu[base + k * n + k]
+                swap_rows(lu, g, k, best)
+            pivot = lu[g, k, k]
             if pivot == 0:
                 if report[g] == 0:
                     report[g] = k + 1
                 continue
-            for i in range(k + 1, n):
-                share = lu[base + i * n + k] / pivot
-                lu[base + i * n + k] = share
-                for j in range(k + 1, n):
-                    lu[base + i * n + j] -= share * lu[base + k * n + j]
+            for i in range(k + 1, a.shape[1]):
+                share = lu[g, i, k] / pivot
+                lu[g, i, k] = share
+                for j in range(k + 1, a.shape[2]):
+                    lu[g, i, j] -= share * lu[g, k, j]
 
 
-def invert(lu, pivots, factors, out, count, to: Layout):
-    """Each inverse times the factor of its matrix, column by column; ``to`` says where they lie in ``out``."""
-    n, row = to.rows, to.row_step
-    for item in items(count * n):
-        g, column = item // n, item % n
-        base, start = g * n * n, g * n * n + column * to.column_step
+@inlined
+@scalar
+def place_after(pivots, g, row):
+    """Where the swaps move a row."""
+    for k in range(pivots.shape[1]):
+        if pivots[g, k] == row:
+            row = k
+        elif k == row:
+            row = pivots[g, k]
+    return row
+
+
+def invert(lu, pivots, factors, out, turned):
+    """out[g] = factors[g] times the inverse, whose column c solves L U x = P times column c of the identity.
+
+    Zeros where the factor is 0. With ``turned`` the transpose is written.
+    """
+    n = lu.shape[1]
+    for g, c in items(lu.shape[:2]):
+        if factors[g] == 0:
+            for i in range(n):
+                put(out, g, i, c, turned, 0)
+            continue
+        place = place_after(pivots, g, c)
         for i in range(n):
-            out[start + i * row] = 0
-        place = column
-        for k in range(n):
-            if pivots[g * n + k] == place:
-                place = k
-            elif k == place:
-                place = pivots[g * n + k]
-        if factors[g] != 0:
-            out[start + place * row] = 1
-            for i in range(n):
-                total = out[start + i * row]
-                for t in range(i):
-                    total -= lu[base + i * n + t] * out[start + t * row]
-                out[start + i * row] = total
-            for back in range(n):
-                i = n - 1 - back
-                total = out[start + i * row]
-                for t in range(i + 1, n):
-                    total -= lu[base + i * n + t] * out[start + t * row]
-                out[start + i * row] = total / lu[base + i * n + i]
-            for i in range(n):
-                out[start + i * row] *= factors[g]
+            put(out, g, i, c, turned, 1 if i == place else 0)
+            total = element(out, g, i, c, turned)
+            for t in range(i):
+                total -= lu[g, i, t] * element(out, g, t, c, turned)
+            put(out, g, i, c, turned, total)
+        for back in range(n):
+            i = n - 1 - back
+            total = element(out, g, i, c, turned)
+            for t in range(i + 1, n):
+                total -= lu[g, i, t] * element(out, g, t, c, turned)
+            put(out, g, i, c, turned, total / lu[g, i, i])
+        for i in range(n):
+            put(out, g, i, c, turned, element(out, g, i, c, turned) * factors[g])
 
 
 def fill_with_one(out, n):
@@ -142,24 +175,26 @@ def fill_with_one(out, n):
         out[i] = 1
 
 
-def determinant(lu, pivots, out, count, n):
-    for g in items(count):
-        total = lu[g * n * n]
-        if pivots[g * n] != 0:
+def determinant(lu, pivots, out):
+    """The product of the pivots; each swap of two rows turns its sign."""
+    for g in items(lu.shape[0]):
+        total = lu[g, 0, 0]
+        if pivots[g, 0] != 0:
             total = -total
-        for k in range(1, n):
-            total *= lu[(g * n + k) * n + k]
-            if pivots[g * n + k] != k:
+        for k in range(1, lu.shape[1]):
+            total *= lu[g, k, k]
+            if pivots[g, k] != k:
                 total = -total
         out[g] = total
 
 
-def sign_and_logarithm(lu, pivots, sign, size, count, n):
-    for g in items(count):
+def sign_and_logarithm(lu, pivots, sign, size):
+    """The sign of the determinant, and the sum of the logarithms of the pivots' sizes."""
+    for g in items(lu.shape[0]):
         total, turns = 0.0, 1
-        for k in range(n):
-            pivot = lu[(g * n + k) * n + k]
-            if pivots[g * n + k] != k:
+        for k in range(lu.shape[1]):
+            pivot = lu[g, k, k]
+            if pivots[g, k] != k:
                 turns = -turns
             if pivot < 0:
                 turns = -turns
@@ -186,44 +221,44 @@ SIGN_AND_LOGARITHM, SLOPE_FACTORS, FILL_WITH_ONE = Loop(sign_and_logarithm), Loo
 
 
 def forward_inverse(p, a, out):
-    count, n = batch(a)
-    lu, ones = scratch(a, a.size, count)
-    pivots, report = allocate((count * n,), np.dtype(np.int32), a.device), per_matrix(a)
-    FACTOR(a, lu, pivots, report, count, n)
+    lu, ones = working(a, a.shape, (batch(a).shape[0],))
+    pivots, report = allocate(a.shape[:-1], np.dtype(np.int32), a.device), per_matrix(a)
+    FACTOR(batch(a), batch(lu), rows_of(pivots), report)
     refuse_reported(
         "linalg_inverse/singular", report, "is singular and has no inverse",
         "invert matrices whose linalg.det is not 0, or add a small number to the diagonal",
     )
-    FILL_WITH_ONE(ones, count)
-    INVERT(lu, pivots, ones, out, count, layout_of(a.shape))
+    FILL_WITH_ONE(ones, ones.size)
+    INVERT(batch(lu), rows_of(pivots), ones, batch(out), False)
 
 
 def backward_inverse(p, head, out, d_a):
     if d_a is None:
         return
-    (half,) = scratch(out, out.size)
+    (half,) = working(out, out.shape)
     transposed = matrices_of(out).transposed
-    multiply(transposed, matrices_of(head), matrices_of(half, out.shape), -1.0)
-    multiply(matrices_of(half, out.shape), transposed, matrices_of(d_a))
+    multiply(transposed, matrices_of(head), matrices_of(half), -1.0)
+    multiply(matrices_of(half), transposed, matrices_of(d_a))
 
 
 def forward_determinant(p, a, out, lu, pivots):
-    FACTOR(a, lu, pivots, per_matrix(a), *batch(a))
-    DETERMINANT(lu, pivots, out, *batch(a))
+    factors = batch(lu), rows_of(pivots)
+    FACTOR(batch(a), *factors, per_matrix(a))
+    DETERMINANT(*factors, out)
 
 
 def forward_parts(p, a, sign, size, lu, pivots):
-    FACTOR(a, lu, pivots, per_matrix(a), *batch(a))
-    SIGN_AND_LOGARITHM(lu, pivots, sign, size, *batch(a))
+    factors = batch(lu), rows_of(pivots)
+    FACTOR(batch(a), *factors, per_matrix(a))
+    SIGN_AND_LOGARITHM(*factors, sign, size)
 
 
 def slope(head, sizes, lu, pivots, d_a, *, is_log):
     if d_a is None:
         return
-    count, _ = batch(lu)
-    (factors,) = scratch(lu, count)
-    SLOPE_FACTORS(head, sizes, factors, count, is_log)
-    INVERT(lu, pivots, factors, d_a, count, layout_of(lu.shape).transposed)
+    (factors,) = scratch(lu, sizes.size)
+    SLOPE_FACTORS(head, sizes, factors, sizes.size, is_log)
+    INVERT(batch(lu), rows_of(pivots), factors, batch(d_a), True)
 
 
 def backward_determinant(p, head, out, lu, pivots, d_a):

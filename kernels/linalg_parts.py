@@ -33,11 +33,11 @@ matrices as vectors, and back.
     [1.0, 3.0, 4.0]
 """
 
-from math import isqrt, prod
+from math import isqrt
 from typing import NamedTuple
 
 from .foundation import UNKNOWN, Case, Loop, Op, Sources, items, merge, register, require, scalar, told
-from .shared.linalg import infer_type, square
+from .shared.linalg import batch, infer_type, rows_of, square
 
 
 class Diagonal(NamedTuple):
@@ -117,48 +117,33 @@ def triangle_index(i, j, offset, lower):
 
 
 class Part(NamedTuple):
-    """The ``length`` numbers on a diagonal or in a triangle of each of ``count`` matrices with this ``side``.
+    """A diagonal, or a triangle of matrices; ``lower`` says which triangle, and means nothing for a diagonal."""
 
-    ``lower`` says which triangle, and means nothing for a diagonal.
-    """
-
-    count: int
-    side: int
-    length: int
     offset: int
     lower: int
 
 
 def take_diagonal(matrix, vector, part: Part):
-    for item in items(part.count * part.length):
-        g, k = item // part.length, item % part.length
-        i, j = (k - part.offset, k) if part.offset < 0 else (k, k + part.offset)
-        vector[item] = matrix[(g * part.side + i) * part.side + j]
+    for g, k in items(vector.shape):
+        vector[g, k] = matrix[g, k + max(-part.offset, 0), k + max(part.offset, 0)]
 
 
 def put_diagonal(vector, matrix, part: Part):
-    for item in items(part.count * part.side):
-        g, i = item // part.side, item % part.side
-        for j in range(part.side):
-            inside = j - i == part.offset
-            matrix[item * part.side + j] = vector[g * part.length + min(i, j)] if inside else 0
+    for g, i, j in items(matrix.shape):
+        matrix[g, i, j] = vector[g, min(i, j)] if j - i == part.offset else 0
 
 
 def take_triangle(matrix, vector, part: Part):
-    for item in items(part.count * part.side):
-        g, i = item // part.side, item % part.side
-        for j in range(part.side):
-            k = triangle_index(i, j, part.offset, part.lower)
-            if k >= 0:
-                vector[g * part.length + k] = matrix[item * part.side + j]
+    for g, i, j in items(matrix.shape):
+        k = triangle_index(i, j, part.offset, part.lower)
+        if k >= 0:
+            vector[g, k] = matrix[g, i, j]
 
 
 def put_triangle(vector, matrix, part: Part):
-    for item in items(part.count * part.side):
-        g, i = item // part.side, item % part.side
-        for j in range(part.side):
-            k = triangle_index(i, j, part.offset, part.lower)
-            matrix[item * part.side + j] = vector[g * part.length + k] if k >= 0 else 0
+    for g, i, j in items(matrix.shape):
+        k = triangle_index(i, j, part.offset, part.lower)
+        matrix[g, i, j] = vector[g, k] if k >= 0 else 0
 
 
 TAKE = {Diagonal: Loop(take_diagonal), Triangle: Loop(take_triangle)}
@@ -168,20 +153,18 @@ PUT = {Diagonal: Loop(put_diagonal), Triangle: Loop(put_triangle)}
 # --- the operators ------------------------------------------------------------------------------
 
 
-def run_loop(table, p, source, target, matrix):
-    *leading, _, side = matrix.shape
-    lower = p.offset < 0 if isinstance(p, Diagonal) or p.offset else p.lower
-    table[type(p)](source, target, Part(prod(leading), side, length_of(p, side), p.offset, int(lower)))
+def part_of(p):
+    return Part(p.offset, int(p.offset < 0 if isinstance(p, Diagonal) or p.offset else p.lower))
 
 
 def take(p, matrix, vector):
     if vector is not None:
-        run_loop(TAKE, p, matrix, vector, matrix)
+        TAKE[type(p)](batch(matrix), rows_of(vector), part_of(p))
 
 
 def put(p, vector, matrix):
     if matrix is not None:
-        run_loop(PUT, p, vector, matrix, matrix)
+        PUT[type(p)](rows_of(vector), batch(matrix), part_of(p))
 
 
 def cases_extract(draw):

@@ -39,21 +39,24 @@
     ([[0.5, 0.0], [-8.0, -15.25]], [[-0.5, -0.25, 0.0], [2.0, 2.5, 3.0]])
 """
 
-from functools import lru_cache
 from typing import NamedTuple
 
-from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register, scratch
+import numpy as np
+
+from .foundation import UNKNOWN, Case, Loop, Op, items, merge, register
 from .foundation.loops import zero
 from .shared.linalg import (
-    TRIANGLE_SOLVE,
-    TRIANGLE_TIMES,
-    Triangles,
+    SOLVE_LEFT,
+    SOLVE_RIGHT,
+    Triangle,
+    batch,
     infer_type,
     matrices,
-    on_the_left,
-    on_the_right,
     square,
+    triangle_of,
+    working,
 )
+from .shared.products import element, put
 
 
 class Params(NamedTuple):
@@ -76,71 +79,90 @@ def infer(p, ins, outs):
     return [a, b], [b]
 
 
-@lru_cache(maxsize=4096)
-def triangles_of(p, shape):
-    """op(A) B or B op(A), for B of this shape."""
-    found = (on_the_right if p.rightside else on_the_left)(shape, p.lower)
-    return found.transposed if p.transpose else found
-
-
 # --- loops --------------------------------------------------------------------------------------
 
 
-def outer_triangle(slope, x, d_e, g: Triangles, alpha):
-    """d_e = alpha slope X^T in the triangle of E that is read, zeros elsewhere."""
-    for item in items(g.count * g.n):
-        number, i = item // g.n, item % g.n
-        base = number * g.n * g.m
-        for t in range(g.n):
-            total = x[base] * 0
-            if (g.lower and t <= i) or (not g.lower and t >= i):
-                left, right = base + i * g.x_row, base + t * g.x_row
-                total = slope[left] * x[right]
-                for j in range(1, g.m):
-                    total += slope[left + j * g.x_column] * x[right + j * g.x_column]
-                total *= alpha
-            else:
-                total = 0
-            d_e[number * g.n * g.n + i * g.e_row + t * g.e_column] = total
+def times_left(e, x, out, s: Triangle, alpha):
+    """out = alpha E x, summed in double precision."""
+    for g, i, j in items(out.shape):
+        total = np.float64(0)
+        for t in range(0 if s.lower else i, i + 1 if s.lower else out.shape[1]):
+            total += element(e, g, i, t, s.turned) * x[g, t, j]
+        out[g, i, j] = alpha * total
 
 
-OUTER_TRIANGLE = Loop(outer_triangle)
+def times_right(e, x, out, s: Triangle, alpha):
+    """out = alpha x E, summed in double precision."""
+    for g, i, j in items(out.shape):
+        total = np.float64(0)
+        for t in range(j if s.lower else 0, out.shape[2] if s.lower else j + 1):
+            total += element(e, g, t, j, s.turned) * x[g, i, t]
+        out[g, i, j] = alpha * total
+
+
+def slope_left(slope, x, d_e, s: Triangle, alpha):
+    """d_e = alpha slope x^T in the triangle of E that is read, zeros elsewhere."""
+    for g, i, t in items(d_e.shape):
+        if (s.lower and t <= i) or (not s.lower and t >= i):
+            total = slope[g, i, 0] * x[g, t, 0]
+            for j in range(1, x.shape[2]):
+                total += slope[g, i, j] * x[g, t, j]
+            put(d_e, g, i, t, s.turned, alpha * total)
+        else:
+            put(d_e, g, i, t, s.turned, 0)
+
+
+def slope_right(slope, x, d_e, s: Triangle, alpha):
+    """d_e = alpha x^T slope in the triangle of E that is read, zeros elsewhere."""
+    for g, t, j in items(d_e.shape):
+        if (s.lower and j <= t) or (not s.lower and j >= t):
+            total = slope[g, 0, j] * x[g, 0, t]
+            for i in range(1, x.shape[1]):
+                total += slope[g, i, j] * x[g, i, t]
+            put(d_e, g, t, j, s.turned, alpha * total)
+        else:
+            put(d_e, g, t, j, s.turned, 0)
+
+
+TIMES, SLOPE = (Loop(times_left), Loop(times_right)), (Loop(slope_left), Loop(slope_right))
+SOLVE = (SOLVE_LEFT, SOLVE_RIGHT)
+"""The loops for op(A) B, and for B op(A) with rightside."""
 
 
 # --- the operators ------------------------------------------------------------------------------
 
 
 def forward_times(p, a, b, out):
-    TRIANGLE_TIMES(a, b, out, triangles_of(p, b.shape), p.alpha)
+    TIMES[p.rightside](batch(a), batch(b), batch(out), triangle_of(p.lower, p.transpose), p.alpha)
 
 
-def slope_of_triangle(slope, x, d_a, triangles, alpha):
+def slope_of_triangle(p, slope, x, d_a, alpha):
     if x.size:
-        OUTER_TRIANGLE(slope, x, d_a, triangles, alpha)
+        SLOPE[p.rightside](batch(slope), batch(x), batch(d_a), triangle_of(p.lower, p.transpose), alpha)
     else:  # a sum of no products
         zero(d_a)
 
 
 def backward_times(p, head, a, b, d_a, d_b):
-    triangles = triangles_of(p, b.shape)
     if d_a is not None:
-        slope_of_triangle(head, b, d_a, triangles, p.alpha)
+        slope_of_triangle(p, head, b, d_a, p.alpha)
     if d_b is not None:
-        TRIANGLE_TIMES(a, head, d_b, triangles.transposed, p.alpha)
+        transposed = triangle_of(p.lower, p.transpose).transposed
+        TIMES[p.rightside](batch(a), batch(head), batch(d_b), transposed, p.alpha)
 
 
 def forward_solve(p, a, b, out):
-    TRIANGLE_SOLVE(a, b, out, triangles_of(p, b.shape), p.alpha)
+    SOLVE[p.rightside](batch(a), batch(b), batch(out), triangle_of(p.lower, p.transpose), p.alpha)
 
 
 def backward_solve(p, head, a, out, d_a, d_b):
-    triangles = triangles_of(p, out.shape)
+    solve, transposed = SOLVE[p.rightside], triangle_of(p.lower, p.transpose).transposed
     if d_b is not None:
-        TRIANGLE_SOLVE(a, head, d_b, triangles.transposed, p.alpha)
+        solve(batch(a), batch(head), batch(d_b), transposed, p.alpha)
     if d_a is not None:
-        (solved,) = scratch(head, head.size)
-        TRIANGLE_SOLVE(a, head, solved, triangles.transposed, 1.0)
-        slope_of_triangle(solved, out, d_a, triangles, -1.0)
+        (solved,) = working(head, head.shape)
+        solve(batch(a), batch(head), batch(solved), transposed, 1.0)
+        slope_of_triangle(p, solved, out, d_a, -1.0)
 
 
 def cases(draw):

@@ -128,21 +128,18 @@ def widen(low, high, out_low, out_high, first):
 
 
 class Place(NamedTuple):
-    """Where a piece goes: ``outer`` runs of ``run`` elements, each into a row of ``width`` at ``start``."""
+    """Where the runs of a piece begin in those of the result, and how many steps the types of both have."""
 
-    outer: int
-    run: int
     start: int
-    width: int
     steps: np.float32
     out_steps: np.float32
 
 
 def rescale(data, low, high, out_low, out_high, out, g: Place):
+    """out[r, start + i] = data[r, i] (s / R) / (t / Q), rounded; see [_contrib_quantized_concat/value]."""
     scale = (g.out_steps / reach(out_low[0], out_high[0])) / (g.steps / reach(low[0], high[0]))
-    for i in items(g.outer * g.run):
-        at = i // g.run * g.width + g.start + i % g.run
-        out[at] = formula(np.float32(data[i]) * scale)  # noqa: F821  # bound by Loop
+    for r, i in items(data.shape):
+        out[r, g.start + i] = formula(np.float32(data[r, i]) * scale)  # noqa: F821  # bound by Loop
 
 
 RECTIFY, WIDEN = Loop(rectify), Loop(widen)
@@ -173,11 +170,12 @@ def forward_concat(p, arrays, out, out_low, out_high):
     for k in range(n):
         WIDEN(lows[k], highs[k], out_low, out_high, k == 0)
     axis = p.dim % len(out.shape)
-    outer, width, start = prod(out.shape[:axis]), prod(out.shape[axis:]), 0
+    runs, start = prod(out.shape[:axis]), 0
+    whole = out.reshape((runs, prod(out.shape[axis:])))
     for piece, low, high in zip(pieces, lows, highs, strict=True):
         run = prod(piece.shape[axis:])
-        place = Place(outer, run, start, width, STEPS[piece.dtype], STEPS[out.dtype])
-        RESCALE[out.dtype](piece, low, high, out_low, out_high, out, place)
+        place = Place(start, STEPS[piece.dtype], STEPS[out.dtype])
+        RESCALE[out.dtype](piece.reshape((runs, run)), low, high, out_low, out_high, whole, place)
         start += run
 
 

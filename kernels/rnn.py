@@ -101,11 +101,14 @@ from .foundation import (
 )
 from .foundation.loops import COPY, FILL, MULTIPLY
 from .foundation.quirk import declare
-from .shared.products import PRODUCT, TURN, product_of
+from .shared.products import PRODUCT, TURN, kept_of, kept_size, multiply_by_kept, product_of
 from .shared.random_streams import draws
-from .shared.rnn_cells import ADD_PARTS, LSTM_STEP, MOVE_GRU, NEW_GATE, SETTLE
-from .shared.rnn_gradient import Backward
-from .shared.rnn_layout import (
+from .shared.rnn_cells import (
+    ADD_PARTS,
+    LSTM_STEP,
+    MOVE_GRU,
+    NEW_GATE,
+    SETTLE,
     cells_of,
     directions,
     drops,
@@ -119,7 +122,7 @@ from .shared.rnn_layout import (
     visible,
     weights_of,
 )
-from .shared.rnn_products import kept_of, kept_size, multiply_by_kept
+from .shared.rnn_gradient import Backward
 
 _WHY = "done as documented"
 _DROPOUT = declare("rnn-no-dropout", "RNN/dropout", "float32 RNN drops nothing, even in training", _WHY)
@@ -183,7 +186,7 @@ def by_weights(source, weights, memory, out, rows):
     if out.dtype != np.float64:
         PRODUCT(source, weights, out, product_of(rows, inner, side, transpose_b=True))
         return
-    TURN(weights, memory, inner, side, 1, inner)
+    TURN(weights, part(memory, 0, inner, side))
     PRODUCT(source, memory, out, product_of(rows, inner, side))
 
 
@@ -213,6 +216,9 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
         data, rows * side, batch * side, side * wide, kept_size(s.out, side), kept_size(s.size, s.out), batch * s.out,
         area, area, batch * s.out, rows * s.wide,
     )
+    x, h = x.reshape((times, batch, s.gates, s.size)), h.reshape((batch, s.gates, s.size))
+    now, projected = now.reshape((batch, s.out)), projected.reshape((batch, s.out))
+    cell, hidden = cell.reshape((batch, s.size)), hidden.reshape((batch, s.size))
     ends = lengths if lengths is not None else state
     keep = np.float32(1) - np.float32(p.p)
     if drops(p) and is_train:
@@ -223,7 +229,7 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
         FILL(made["mask"], 1.0, made["mask"].size)
     layer_input = data
     for index, at in enumerate(directions(p, columns)[0]):
-        cells, weights = cells_of(p, times, batch, at.way), weights_of(p, parameters, at)
+        cells, weights = cells_of(p, at.way), weights_of(p, parameters, at)
         if at.layer and not at.way:
             layer_input = row(made["layers"], at.layer - 1)
             if drops(p) and is_train:
@@ -237,15 +243,15 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
         if p.mode == "lstm":
             COPY(row(state_cell, index), cell, area)
         gates, memory = (row(made[name], index) if name in made else None for name in ("gates", "memory"))
-        biases = part(parameters, at.b, 2 * side)
+        biases = part(parameters, at.b, 2, s.gates, s.size)
         for t in range(times)[:: cells.onward]:
             multiply_by_kept(now, kept_r, h)
             if p.mode == "lstm":
                 limits = limits_of(p, gates.dtype.type)
                 LSTM_STEP(x, h, biases, gates, cell, memory, hidden, ends, t, cells, limits)
             else:
-                parts = part(x, t * batch * side, batch, side), h, weights.b, weights.c, row(gates, t)
-                step(p, parts, None if memory is None else row(memory, t), now, hidden, cells)
+                parts = row(x, t), h, weights.b, weights.c, row(gates, t)
+                step(p, parts, None if memory is None else row(memory, t), now, hidden)
             if kept_p:
                 multiply_by_kept(hidden, kept_p, projected)
             SETTLE(projected if kept_p else hidden, ends, now, out, t, cells)
@@ -255,20 +261,20 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
                 COPY(cell, row(made["statecell_output"], index), area)
 
 
-def step(p, parts, memory, now, hidden, cells):
+def step(p, parts, memory, now, hidden):
     """One time of one direction of a layer that is no LSTM: its gates, and its new state in ``hidden``."""
-    gates, area = parts[-1], cells.batch * cells.size
+    gates, area = parts[-1], hidden.size
     if p.mode != "gru":
-        ADD_PARTS(*parts, 1, cells)
+        ADD_PARTS(*parts, 1)
         MAP[p.mode[4:]](gates, gates, area)
         COPY(gates, hidden, area)
         return
-    ADD_PARTS(*parts, 2, cells)
+    ADD_PARTS(*parts, 2)
     first, third = part(gates, 0, 2 * area), part(gates, 2 * area, area)
     MAP["sigmoid"](first, first, 2 * area)
-    NEW_GATE(*parts, memory, cells)
+    NEW_GATE(*parts, memory)
     MAP["tanh"](third, third, area)
-    MOVE_GRU(gates, now, hidden, cells)
+    MOVE_GRU(gates, now, hidden)
 
 
 def backward(p, *given, is_train):

@@ -41,6 +41,7 @@ from .foundation import (
     register,
     require,
     same_type,
+    steps,
 )
 from .foundation.loops import COPY
 
@@ -72,22 +73,23 @@ def infer_type(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def move_average(data, average, outer, units, inner, momentum):
-    for u in items(units):
+def move_average(data, average, momentum):
+    """average[u] = momentum average[u] + (1 - momentum) times the mean of data[n, u, k] over n and k."""
+    for u in items(data.shape[1]):
         total = np.float64(0)
-        for o in range(outer):
-            for at in range((o * units + u) * inner, (o * units + u + 1) * inner):
-                total += data[at]
+        for n, k in steps((data.shape[0], data.shape[2])):
+            total += data[n, u, k]
         share = np.float64(momentum)
-        average[u] = share * average[u] + (1 - share) * (total / (outer * inner))
+        average[u] = share * average[u] + (1 - share) * (total / (data.shape[0] * data.shape[2]))
 
 
-def add_slope(head, average, d_data, outer, units, inner, target, penalty):
-    for row in items(outer * units):
-        mean = np.float64(average[row % units])
+def add_slope(head, average, d_data, target, penalty):
+    """d_data[n, u, k] = head[n, u, k] + penalty ((1 - target) / (1 - average[u]) - target / average[u])."""
+    for n, u in items(head.shape[:2]):
+        mean = np.float64(average[u])
         slope = penalty * ((1 - np.float64(target)) / (1 - mean) - target / mean)
-        for at in range(row * inner, (row + 1) * inner):
-            d_data[at] = head[at] + slope
+        for k in range(head.shape[2]):
+            d_data[n, u, k] = head[n, u, k] + slope
 
 
 MOVE_AVERAGE, ADD_SLOPE = Loop(move_average), Loop(add_slope)
@@ -102,10 +104,10 @@ def forward(p, data, moving_avg, out):
 
 @decides("IdentityAttachKLSparseReg/range")
 def backward(p, head, data, moving_avg, d_data, d_average):
-    numbers = data.shape[0], data.shape[1], prod(data.shape[2:])
-    MOVE_AVERAGE(data, moving_avg, *numbers, p.momentum)
+    units = data.shape[0], data.shape[1], prod(data.shape[2:])
+    MOVE_AVERAGE(data.reshape(units), moving_avg, p.momentum)
     if d_data is not None:
-        ADD_SLOPE(head, moving_avg, d_data, *numbers, p.sparseness_target, p.penalty)
+        ADD_SLOPE(head.reshape(units), moving_avg, d_data.reshape(units), p.sparseness_target, p.penalty)
 
 
 def cases(draw):

@@ -88,16 +88,12 @@ def tiles(
     Elements of a row are neighbours in target, elements of a column neighbours in source; ``outer`` axes
     of ``sides`` number the matrices.
     """
-    bands = (rows + 15) // 16
-    for t in items(count * bands):
-        left = t // bands
-        first = (t - left * bands) * 16
-        past = min(first + 16, rows)
-        read, write = offset_of(left, sides, reads, outer), offset_of(left, sides, writes, outer)
+    bands = (rows + 15) // 16  # rounded up
+    for matrix, band in items((count, bands)):
+        read, write = offset_of(matrix, sides, reads, outer), offset_of(matrix, sides, writes, outer)
         for start in range(0, columns, 16):
-            end = min(start + 16, columns)
-            for y in range(first, past):
-                for x in range(start, end):
+            for y in range(band * 16, min(band * 16 + 16, rows)):
+                for x in range(start, min(start + 16, columns)):
                     target[write + y * write_step + x] = source[read + y + x * read_step]
 
 

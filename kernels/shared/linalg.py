@@ -16,14 +16,27 @@ Formulas of gradients are those of Seeger, Hetzel, Dai, Meissner and Lawrence, A
 (2008).
 """
 
-from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from ..foundation import Buffer, Loop, agree, allocate, either, items, merge, refusal, require, same_type, scalar
-from .products import PRODUCT, Product
+from ..foundation import (
+    Buffer,
+    Loop,
+    agree,
+    allocate,
+    either,
+    items,
+    merge,
+    refusal,
+    require,
+    same_type,
+    scalar,
+    scratch,
+)
+from ..foundation.texts import inlined
+from .products import PRODUCT, element, product_of
 
 LARGE = 32**3
 """A product of two matrices that takes as many multiplications, or more, is a call of its own of the tuned product."""
@@ -68,77 +81,58 @@ def scalars(shape):
 
 
 # --- loops --------------------------------------------------------------------------------------
+#
+# Arrays of matrices are (matrices, rows, columns), but those of ``products``.
 
 
-class Layout(NamedTuple):
-    """Where the matrices of an array lie.
+class Triangle(NamedTuple):
+    """How triangular matrices E are read: in the lower triangle or the upper one, all else being zeros.
 
-    Matrix g begins at (g // middle) * size + (g % middle) * shift; its element (i, j) lies i * row_step +
-    j * column_step behind. ``middle`` counts the matrices that interleave: those that are numbered by the axes between
-    that of the rows and that of the columns. It is 1 where there are no such axes.
+    With ``turned`` memory holds the transposes of E.
     """
 
-    rows: int
-    columns: int
-    middle: int
-    size: int
-    shift: int
-    row_step: int
-    column_step: int
-
-    @property
-    def transposed(self):
-        return self._replace(
-            rows=self.columns, columns=self.rows, row_step=self.column_step, column_step=self.row_step
-        )
-
-
-class Triangles(NamedTuple):
-    """E X for ``count`` triangular matrices E, (n, n), and as many matrices X, (n, m).
-
-    Only one triangle of E is read: the lower one where ``lower`` is 1, else the upper one.
-    """
-
-    count: int
-    n: int
-    m: int
-    e_row: int
-    e_column: int
-    x_row: int
-    x_column: int
     lower: int
+    turned: int
 
     @property
     def transposed(self):
-        """E^T X, for the same memory."""
-        return self._replace(e_row=self.e_column, e_column=self.e_row, lower=1 - self.lower)
+        """E^T, for the same memory."""
+        return Triangle(1 - self.lower, 1 - self.turned)
+
+
+def triangle_of(lower, transpose=False):
+    """E for matrices A that are read in their lower or upper triangle: A, or A^T with ``transpose``."""
+    return Triangle(int(lower != transpose), int(transpose))
+
+
+@inlined
+@scalar
+def swap_rows(x, g, i, k):
+    """Swap rows i and k of matrix g."""
+    for j in range(x.shape[2]):
+        kept = x[g, i, j]
+        x[g, i, j] = x[g, k, j]
+        x[g, k, j] = kept
 
 
 @scalar
-def start_of(g, layout):
-    """Where matrix number ``g`` begins."""
-    return (g // layout.middle) * layout.size + (g % layout.middle) * layout.shift
+def part_of(a, g, i, c, j, turned):
+    """A[i, j] of matrix (g, c)."""
+    return a[g, j, c, i] if turned else a[g, i, c, j]
 
 
-def products(a, b, out, count, of_a: Layout, of_b: Layout, of_out: Layout, alpha):
-    """out = alpha a . b for ``count`` pairs of matrices, products added in increasing index.
-
-    The columns of ``out`` are neighbours.
-    """
-    n, k, m = of_a.rows, of_a.columns, of_b.columns
-    for item in items(count * n):
-        g, i = item // n, item % n
-        left = start_of(g, of_a) + i * of_a.row_step
-        right = start_of(g, of_b)
-        to = start_of(g, of_out) + i * of_out.row_step
-        for j in range(m):
-            out[to + j] = 0
-        for t in range(k):
-            factor = a[left + t * of_a.column_step]
-            for j in range(m):
-                out[to + j] += factor * b[right + t * of_b.row_step + j * of_b.column_step]
-        for j in range(m):
-            out[to + j] *= alpha
+def products(a, b, out, a_turned, b_turned, alpha):
+    """out[g, i, c, j] = alpha times the sum over t of A[i, t] B[t, j], those of matrix (g, c), in increasing t."""
+    inner = a.shape[1] if a_turned else a.shape[3]
+    for g, i, c in items(out.shape[:3]):
+        for j in range(out.shape[3]):
+            out[g, i, c, j] = 0
+        for t in range(inner):
+            factor = part_of(a, g, i, c, t, a_turned)
+            for j in range(out.shape[3]):
+                out[g, i, c, j] += factor * part_of(b, g, t, c, j, b_turned)
+        for j in range(out.shape[3]):
+            out[g, i, c, j] *= alpha
 
 
 def scale(out, n, alpha):
@@ -151,66 +145,59 @@ def add_scaled(c, out, n, beta):
         out[i] += c[i] * beta
 
 
-def triangle_times(e, x, out, g: Triangles, alpha):
-    """out = alpha E X; out is laid out as X is."""
-    for item in items(g.count * g.m):
-        number, j = item // g.m, item % g.m
-        base, column = number * g.n * g.n, number * g.n * g.m + j * g.x_column
-        for i in range(g.n):
-            total = e[base] * 0
-            for t in range(0 if g.lower else i, i + 1 if g.lower else g.n):
-                total += e[base + i * g.e_row + t * g.e_column] * x[column + t * g.x_row]
-            out[column + i * g.x_row] = alpha * total
+def solve_left(e, x, out, s: Triangle, alpha):
+    """E out = alpha x, by substitution."""
+    n = x.shape[1]
+    for g, j in items((x.shape[0], x.shape[2])):
+        for step in range(n):
+            i = step if s.lower else n - 1 - step
+            total = alpha * x[g, i, j]
+            for t in range(0 if s.lower else i + 1, i if s.lower else n):
+                total -= element(e, g, i, t, s.turned) * out[g, t, j]
+            out[g, i, j] = total / e[g, i, i]
 
 
-def triangle_solve(e, x, out, g: Triangles, alpha):
-    """E out = alpha X, by substitution; out is laid out as X is."""
-    for item in items(g.count * g.m):
-        number, j = item // g.m, item % g.m
-        base, column = number * g.n * g.n, number * g.n * g.m + j * g.x_column
-        for step in range(g.n):
-            i = step if g.lower else g.n - 1 - step
-            total = alpha * x[column + i * g.x_row]
-            for t in range(0 if g.lower else i + 1, i if g.lower else g.n):
-                total -= e[base + i * g.e_row + t * g.e_column] * out[column + t * g.x_row]
-            out[column + i * g.x_row] = total / e[base + i * g.e_row + i * g.e_column]
+def solve_right(e, x, out, s: Triangle, alpha):
+    """out E = alpha x, by substitution."""
+    n = x.shape[2]
+    for g, i in items(x.shape[:2]):
+        for step in range(n):
+            j = n - 1 - step if s.lower else step
+            total = alpha * x[g, i, j]
+            for t in range(j + 1 if s.lower else 0, n if s.lower else j):
+                total -= element(e, g, t, j, s.turned) * out[g, i, t]
+            out[g, i, j] = total / e[g, j, j]
 
 
-def keep_triangle(x, count, n, lower, alpha):
+def keep_triangle(x, lower, alpha):
     """x = alpha x in the lower or the upper triangle, 0 outside it."""
-    for item in items(count * n):
-        i = item % n
-        for j in range(n):
-            if (lower and j <= i) or (not lower and j >= i):
-                x[item * n + j] *= alpha
-            else:
-                x[item * n + j] = 0
+    for g, i, j in items(x.shape):
+        if (lower and j <= i) or (not lower and j >= i):
+            x[g, i, j] *= alpha
+        else:
+            x[g, i, j] = 0
 
 
-def add_transposed(x, out, count, n):
+def add_transposed(x, out):
     """out = x + its transpose."""
-    for item in items(count * n):
-        g, i = item // n, item % n
-        for j in range(n):
-            out[item * n + j] = x[item * n + j] + x[g * n * n + j * n + i]
+    for g, i, j in items(x.shape):
+        out[g, i, j] = x[g, i, j] + x[g, j, i]
 
 
-def mirror(x, count, n):
+def mirror(x):
     """Copy what lies below the diagonal to what lies above."""
-    for g in items(count):
-        for i in range(n):
-            for j in range(i):
-                x[g * n * n + j * n + i] = x[g * n * n + i * n + j]
+    for g, i in items(x.shape[:2]):
+        for j in range(i):
+            x[g, j, i] = x[g, i, j]
 
 
-def identity(out, count, n):
-    for item in items(count * n):
-        for j in range(n):
-            out[item * n + j] = 1 if j == item % n else 0
+def identity(out):
+    for g, i, j in items(out.shape):
+        out[g, i, j] = 1 if j == i else 0
 
 
 PRODUCTS, SCALE, ADD_SCALED = Loop(products), Loop(scale), Loop(add_scaled)
-TRIANGLE_TIMES, TRIANGLE_SOLVE = Loop(triangle_times), Loop(triangle_solve)
+SOLVE_LEFT, SOLVE_RIGHT = Loop(solve_left), Loop(solve_right)
 KEEP_TRIANGLE, ADD_TRANSPOSED = Loop(keep_triangle), Loop(add_transposed)
 MIRROR, IDENTITY = Loop(mirror), Loop(identity)
 
@@ -219,63 +206,39 @@ MIRROR, IDENTITY = Loop(mirror), Loop(identity)
 
 
 class Matrices(NamedTuple):
-    """Matrices in a buffer."""
+    """Matrices in a buffer (outer, rows, inner, columns), numbered by outer and inner; ``turned`` where transposed."""
 
     buffer: Buffer
-    layout: Layout
+    turned: bool = False
 
     @property
     def transposed(self):
-        return self._replace(layout=self.layout.transposed)
+        return Matrices(self.buffer, not self.turned)
 
     def transposed_if(self, wanted):
         return self.transposed if wanted else self
 
 
-def matrices_of(buffer, shape=None, axis=-2):
+def matrices_of(buffer, axis=-2):
     """The matrices whose rows are numbered by ``axis`` and whose columns by the last."""
-    return Matrices(buffer, layout_of(buffer.shape if shape is None else shape, axis))
-
-
-@lru_cache(maxsize=4096)
-def layout_of(shape, axis=-2):
-    rows, columns, middle = shape[axis], shape[-1], prod(shape[axis % len(shape) + 1 : -1])
-    return Layout(
-        rows=rows, columns=columns, middle=middle, size=rows * middle * columns, shift=columns,
-        row_step=middle * columns, column_step=1,
-    )
+    shape = buffer.shape
+    axis %= len(shape)
+    return Matrices(buffer.reshape((prod(shape[:axis]), shape[axis], prod(shape[axis + 1 : -1]), shape[-1])))
 
 
 def multiply(left, right, out, alpha=1.0):
-    """out = alpha left . right, each of them :class:`Matrices`, out with neighbouring columns."""
-    a, b, c = left.layout, right.layout, out.layout
-    n, k, m = a.rows, a.columns, b.columns
-    count = out.buffer.size // max(n * m, 1)
-    if n * m * k >= LARGE and c.middle == 1 and out.buffer.dtype == np.float32:
-        product = Product(n, m, k, a.row_step, a.column_step, b.row_step, b.column_step)
+    """out = alpha left . right, each of them :class:`Matrices`, out not transposed."""
+    a, b, c = left.buffer, right.buffer, out.buffer
+    count, n, inner, m = c.shape
+    k = a.shape[1 if left.turned else 3]
+    if n * m * k >= LARGE and inner == 1 and c.dtype == np.float32:
+        product = product_of(n, k, m, left.turned, right.turned)
         for g in range(count):
-            PRODUCT(*(piece(each.buffer, g * each.layout.size) for each in (left, right, out)), product)
+            PRODUCT(piece(a, g * n * k), piece(b, g * k * m), piece(c, g * n * m), product)
         if alpha != 1:
-            SCALE(out.buffer, out.buffer.size, float(alpha))
+            SCALE(c, c.size, float(alpha))
         return
-    PRODUCTS(left.buffer, right.buffer, out.buffer, count, a, b, c, float(alpha))
-
-
-def on_the_left(shape, lower=True):
-    """E X, for matrices X in an array of this shape and as many triangular E."""
-    *leading, rows, columns = shape
-    return Triangles(
-        count=prod(leading), n=rows, m=columns, e_row=rows, e_column=1, x_row=columns, x_column=1, lower=int(lower)
-    )
-
-
-def on_the_right(shape, lower=True):
-    """X E, for matrices X in an array of this shape, which is read as E^T X^T."""
-    *leading, rows, columns = shape
-    return Triangles(
-        count=prod(leading), n=columns, m=rows, e_row=1, e_column=columns, x_row=1, x_column=columns,
-        lower=int(not lower),
-    )
+    PRODUCTS(a, b, c, left.turned, right.turned, float(alpha))
 
 
 def piece(buffer, start):
@@ -284,8 +247,19 @@ def piece(buffer, start):
 
 
 def batch(a):
-    """How many square matrices ``a`` holds, and their side."""
-    return prod(a.shape[:-2]), a.shape[-1]
+    """The matrices of an array under three axes: (matrices, rows, columns)."""
+    return a if len(a.shape) == 3 else a.reshape((prod(a.shape[:-2]), *a.shape[-2:]))
+
+
+def rows_of(a):
+    """An array under two axes: (rows, columns)."""
+    return a.reshape((prod(a.shape[:-1]), a.shape[-1]))
+
+
+def working(like, *shapes, dtype=None):
+    """A working buffer of each shape; see ``scratch``."""
+    lent = scratch(like, *map(prod, shapes), dtype=dtype)
+    return [buffer.reshape(shape) for buffer, shape in zip(lent, shapes, strict=True)]
 
 
 def per_matrix(like, kind=np.int64):

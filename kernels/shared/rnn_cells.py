@@ -1,217 +1,233 @@
-"""The loops of one time step of a recurrent layer, forward and back; rnn.py says what they compute.
+"""How RNN lays out its arrays, and the loops of one time step of a layer; rnn.py says what they compute.
 
-Most loops compute one time ``t`` for all rows of the batch. ``gates`` holds the gates of a time one after another,
-(gates, batch, size); products and gradients hold them side by side, (batch, gates * size). A row that has a length is
-active at the times before it; at later times its output is zero and its state stays. An LSTM's loops get ``gates``,
-``memory`` and their like of all times, one after another.
+Index t of a loop is the time, n the row of the batch, g the gate and j the cell. Gates are (times, gates, batch, size);
+the sums that enter them, and their gradients, are (times, batch, gates, size), as products leave them. A loop gets one
+time of these arrays, or all of them and ``t``. A row that has a length is active at the times before it; at later times
+its output is zero and its state stays.
 """
+
+from functools import lru_cache
+from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
-from ..foundation import Loop, items
+from ..foundation import Buffer, Loop, items, scalar
 from .curves import sigmoid, tanh
-from .rnn_layout import Cells, Limits, active, within
+
+GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
 
 
-def add(other, out, n):
-    for i in items(n):
-        out[i] += other[i]
+def inputs(p):
+    names = ["data", "parameters", "state"]
+    names += ["state_cell"] * (p.mode == "lstm") + ["sequence_length"] * p.use_sequence_length
+    return tuple(names)
 
 
-# --- forward ------------------------------------------------------------------------------------
+def visible(p):
+    return 1 + p.state_outputs * (1 + (p.mode == "lstm"))
 
 
-def add_parts(x, h, bias_x, bias_h, gates, count, cells: Cells):
+def hidden_outputs(p):
+    """gates, memory (cells of an LSTM, see rnn_cells.py for a GRU), the layers but the last, dropout masks."""
+    names = ["gates"] + ["memory"] * (p.mode in ("lstm", "gru"))
+    return tuple(names + ["layers"] * (p.num_layers > 1) + ["mask"] * drops(p))
+
+
+def outputs(p):
+    return ("output", "state_output", "statecell_output")[: visible(p)] + hidden_outputs(p)
+
+
+def needs(p):
+    return (*inputs(p), "output", *hidden_outputs(p))
+
+
+def drops(p):
+    return p.p > 0 and p.num_layers > 1
+
+
+class Sizes(NamedTuple):
+    """A direction has ``size`` cells and its output ``out`` numbers; a layer has ``ways`` directions, and its output
+    ``wide`` numbers.
+    """
+
+    ways: int
+    gates: int
+    size: int
+    out: int
+    wide: int
+
+
+def sizes_of(p):
+    ways, out = 1 + p.bidirectional, p.projection_size or p.state_size
+    return Sizes(ways, GATES[p.mode], p.state_size, out, ways * out)
+
+
+class Direction(NamedTuple):
+    """One direction of one layer: how many numbers it reads at a time, and where its parameters begin.
+
+    W is (gates * size, columns), R is (gates * size, out), P is (out, size); b and c have gates * size numbers.
+    """
+
+    layer: int
+    way: int
+    columns: int
+    w: int
+    r: int
+    p: int
+    b: int
+    c: int
+
+
+@lru_cache(maxsize=1024)
+def directions(p, columns):
+    """Every direction of every layer, and the number of all parameters."""
+    s = sizes_of(p)
+    side, start, found = s.gates * s.size, 0, []
+    for layer in range(p.num_layers):
+        inner = s.wide if layer else columns
+        for way in range(s.ways):
+            r = start + side * inner
+            projection = r + side * s.out
+            found.append(Direction(layer, way, inner, start, r, projection, 0, 0))
+            start = projection + (s.out * s.size if p.projection_size else 0)
+    behind = range(start, start + 2 * side * len(found), 2 * side)
+    with_biases = tuple(each._replace(b=b, c=b + side) for each, b in zip(found, behind, strict=True))
+    return with_biases, start + 2 * side * len(found)
+
+
+class Weights(NamedTuple):
+    """What a direction multiplies by and adds, as parts of the parameters or of their gradient.
+
+    ``p`` is None without a projection.
+    """
+
+    w: Buffer
+    r: Buffer
+    p: Buffer | None
+    b: Buffer
+    c: Buffer
+
+
+def weights_of(p, parameters, at):
+    """The parts of ``parameters`` that belong to the direction ``at``."""
+    s = sizes_of(p)
+    side = s.gates * s.size
+    return Weights(
+        w=part(parameters, at.w, side, at.columns), r=part(parameters, at.r, side, s.out),
+        p=part(parameters, at.p, s.out, s.size) if p.projection_size else None,
+        b=part(parameters, at.b, s.gates, s.size), c=part(parameters, at.c, s.gates, s.size),
+    )
+
+
+class Cells(NamedTuple):
+    """What the loops over one direction of a layer read of it; see :class:`Sizes`.
+
+    It has ``size`` cells, and its output begins at number ``first`` of the layer's. ``onward`` is 1 where it runs
+    forward and -1 where it runs from the end; ``with_lengths`` is 1 where rows have lengths.
+    """
+
+    size: int
+    first: int
+    onward: int
+    with_lengths: int
+
+
+@scalar
+def active(length, t, cells):
+    """Whether a row of this length is active at time ``t``."""
+    return cells.with_lengths == 0 or t < length
+
+
+def cells_of(p, way):
+    return Cells(
+        size=p.state_size, first=way * sizes_of(p).out, onward=-1 if way else 1,
+        with_lengths=int(p.use_sequence_length),
+    )
+
+
+class Limits(NamedTuple):
+    """The bounds of an LSTM's cells, in their type; NaN becomes ``high`` where ``replaces_nan`` is 1."""
+
+    low: np.floating
+    high: np.floating
+    replaces_nan: int
+
+
+@scalar
+def within(value, limits):
+    """The value clipped to the limits; NaN becomes the upper one where ``replaces_nan``, and else stays."""
+    if value != value:
+        return limits.high if limits.replaces_nan else value
+    return limits.low if value < limits.low else (limits.high if value > limits.high else value)
+
+
+@lru_cache(maxsize=1024)
+def limits_of(p, kind):
+    low, high = p.lstm_state_clip_min, p.lstm_state_clip_max
+    low, high = float("-inf") if low is None else low, float("inf") if high is None else high
+    return Limits(kind(low), kind(high), int(p.lstm_state_clip_nan))
+
+
+def part(buffer, start, *shape):
+    """A piece of flat memory as an array of this shape."""
+    size = prod(shape)
+    return Buffer(buffer.flat[start : start + size], shape, buffer.device)
+
+
+def row(buffer, index):
+    """One index of the first axis."""
+    return part(buffer, index * (buffer.size // buffer.shape[0]), *buffer.shape[1:])
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def add_parts(x, h, bias_x, bias_h, gates, count):
     """The first ``count`` gates before their functions: (x + bias_x) + (h + bias_h)."""
-    size = cells.size
-    for row in items(cells.batch):
-        for g in range(count):
-            side, start = g * size, (row * cells.gates + g) * size
-            target = (g * cells.batch + row) * size
-            for j in range(size):
-                gates[target + j] = (x[start + j] + bias_x[side + j]) + (h[start + j] + bias_h[side + j])
+    for g, n, j in items((count, x.shape[0], x.shape[2])):
+        gates[g, n, j] = (x[n, g, j] + bias_x[g, j]) + (h[n, g, j] + bias_h[g, j])
 
 
-def new_gate(x, h, bias_x, bias_h, gates, memory, cells: Cells):
+def new_gate(x, h, bias_x, bias_h, gates, memory):
     """The third gate of a GRU before tanh, and in memory the part that its reset gate multiplies."""
-    batch, size = cells.batch, cells.size
-    for row in items(batch):
-        for j in range(size):
-            at = row * 3 * size + 2 * size + j
-            here = row * size + j
-            memory[here] = h[at] + bias_h[2 * size + j]
-            gates[2 * batch * size + here] = (x[at] + bias_x[2 * size + j]) + gates[here] * memory[here]
+    for n, j in items(memory.shape):
+        memory[n, j] = h[n, 2, j] + bias_h[2, j]
+        gates[2, n, j] = (x[n, 2, j] + bias_x[2, j]) + gates[0, n, j] * memory[n, j]
 
 
 def lstm_step(x, h, biases, gates, cell, memory, hidden, lengths, t, cells: Cells, limits: Limits):
     """Gates (x + bias) + (h + bias) under their functions, cell = forget * cell + in * new, clipped, and the hidden
-    state out * tanh(cell). The biases of h lie behind those of x; ``memory`` keeps the cell for the gradient.
+    state out * tanh(cell). ``biases`` are those of x, then those of h; ``memory`` keeps the cell for the gradient.
     """
-    size, area = cells.size, cells.batch * cells.size
-    for k in items(area):
-        row, j = k // size, k % size
-        side, at = row * 4 * size + j, t * 4 * area + k
+    for n, j in items(cell.shape):
         for g in range(4):
-            now, bias = side + g * size, g * size + j
-            value = (x[t * 4 * area + now] + biases[bias]) + (h[now] + biases[4 * size + bias])
-            gates[at + g * area] = tanh(value) if g == 2 else sigmoid(value)
-        if active(lengths[row], t, cells):
-            cell[k] = within(gates[at + area] * cell[k] + gates[at] * gates[at + 2 * area], limits)
-        memory[t * area + k] = cell[k]
-        hidden[k] = tanh(cell[k])
-        hidden[k] = hidden[k] * gates[at + 3 * area]
+            value = (x[t, n, g, j] + biases[0, g, j]) + (h[n, g, j] + biases[1, g, j])
+            gates[t, g, n, j] = tanh(value) if g == 2 else sigmoid(value)
+        if active(lengths[n], t, cells):
+            cell[n, j] = within(gates[t, 1, n, j] * cell[n, j] + gates[t, 0, n, j] * gates[t, 2, n, j], limits)
+        memory[t, n, j] = cell[n, j]
+        hidden[n, j] = tanh(cell[n, j])
+        hidden[n, j] = hidden[n, j] * gates[t, 3, n, j]
 
 
-def move_gru(gates, state, hidden, cells: Cells):
-    area = cells.batch * cells.size
-    for k in items(area):
-        keep = gates[area + k]
-        new = gates[2 * area + k]
-        hidden[k] = new + keep * (state[k] - new)
+def move_gru(gates, state, hidden):
+    """new + keep (state - new), which is (1 - keep) new + keep state."""
+    for n, j in items(hidden.shape):
+        hidden[n, j] = gates[2, n, j] + gates[1, n, j] * (state[n, j] - gates[2, n, j])
 
 
 def settle(hidden, lengths, state, out, t, cells: Cells):
-    """State and output of this time; ``out`` has all times."""
-    size = cells.out
-    for row in items(cells.batch):
-        start = (t * cells.batch + row) * cells.wide + cells.first
-        if active(lengths[row], t, cells):
-            for j in range(size):
-                state[row * size + j] = hidden[row * size + j]
-                out[start + j] = hidden[row * size + j]
+    """State and output of this time; ``out`` has all times, and both directions."""
+    for n in items(state.shape[0]):
+        if active(lengths[n], t, cells):
+            for j in range(state.shape[1]):
+                state[n, j] = hidden[n, j]
+                out[t, n, cells.first + j] = hidden[n, j]
         else:
-            for j in range(size):
-                out[start + j] = 0
+            for j in range(state.shape[1]):
+                out[t, n, cells.first + j] = 0
 
 
-# --- backward -----------------------------------------------------------------------------------
-
-
-def states_before(start, out, lengths, before, cells: Cells):
-    """before (times, batch, out): the state that each time began with."""
-    batch, size = cells.batch, cells.out
-    for row in items(cells.times * batch):
-        t, b = row // batch, row % batch
-        source = t - cells.onward
-        inside = source >= 0 and source < cells.times and active(lengths[b], source, cells)
-        for j in range(size):
-            if inside:
-                before[row * size + j] = out[(source * batch + b) * cells.wide + cells.first + j]
-            else:
-                before[row * size + j] = start[b * size + j]
-
-
-def cells_before(start, memory, before, cells: Cells):
-    """before (times, batch, size): the LSTM's cells that each time began with."""
-    area = cells.batch * cells.size
-    for row in items(cells.times):
-        source = row - cells.onward
-        if 0 <= source < cells.times:
-            for k in range(area):
-                before[row * area + k] = memory[source * area + k]
-        else:
-            for k in range(area):
-                before[row * area + k] = start[k]
-
-
-def arrive(came, carried, head, total, lengths, t, behind, cells: Cells):
-    """The gradient of this time's output: the head, and what came from time ``behind``.
-
-    Rows that were not active then have ``carried`` instead of ``came``: what came from the last time they were.
-    ``head`` has all times.
-    """
-    size = cells.out
-    for row in items(cells.batch):
-        if active(lengths[row], behind, cells):
-            for k in range(row * size, row * size + size):
-                carried[k] = came[k]
-        if active(lengths[row], t, cells):
-            for j in range(size):
-                given = head[(t * cells.batch + row) * cells.wide + cells.first + j]
-                total[row * size + j] = carried[row * size + j] + given
-        else:
-            for j in range(size):
-                total[row * size + j] = 0
-
-
-def leave(came, carried, lengths, behind, out, cells: Cells):
-    """The gradient of the state before the first time."""
-    size = cells.out
-    for row in items(cells.batch):
-        passed = active(lengths[row], behind, cells)
-        for k in range(row * size, row * size + size):
-            out[k] = came[k] if passed else carried[k]
-
-
-def back_simple(total, gates, d_gates, n, is_relu):
-    for k in items(n):
-        y = gates[k]
-        if is_relu:
-            d_gates[k] = total[k] if y > 0 else total[k] * 0
-        else:
-            d_gates[k] = total[k] - total[k] * y * y
-
-
-def back_lstm(total, gates, curve, before, d_cell, d_gates, lengths, t, cells: Cells, limits: Limits):
-    """``curve`` is tanh of the cell, ``before`` the cell before, ``total`` the gradient of this time's hidden state."""
-    size, area = cells.size, cells.batch * cells.size
-    for row in items(cells.batch):
-        at = (t * cells.batch + row) * 4 * size
-        if active(lengths[row], t, cells):
-            for j in range(size):
-                k = row * size + j
-                then, gate = t * area + k, t * 4 * area + k
-                i, f, g, o = gates[gate], gates[gate + area], gates[gate + 2 * area], gates[gate + 3 * area]
-                raw = f * before[then] + i * g
-                through = total[k] * o
-                d_c = np.float64(d_cell[k] + (through - through * curve[then] * curve[then]))
-                d_c = d_c * 0 if raw < limits.low or raw > limits.high else d_c
-                d_cell[k] = d_c * f
-                d_gates[at + j] = d_c * g * (i - i * i)
-                d_gates[at + size + j] = d_c * before[then] * (f - f * f)
-                d_gates[at + 2 * size + j] = d_c * (i - i * g * g)
-                d_gates[at + 3 * size + j] = total[k] * curve[then] * (o - o * o)
-        else:
-            for j in range(4 * size):
-                d_gates[at + j] = 0
-
-
-def back_gru(total, gates, memory, before, d_x, d_h, cells: Cells):
-    """Gradients of the parts from the input and from the state, which differ in the third gate."""
-    size, area = cells.size, cells.batch * cells.size
-    for row in items(cells.batch):
-        for j in range(size):
-            k, at = row * size + j, row * 3 * size + j
-            reset, keep, new = gates[k], gates[area + k], gates[2 * area + k]
-            rest = total[k] - total[k] * keep
-            d_new = rest - rest * new * new
-            d_reset = d_new * memory[k] * (reset - reset * reset)
-            d_keep = total[k] * (before[k] - new) * (keep - keep * keep)
-            d_x[at] = d_reset
-            d_h[at] = d_reset
-            d_x[at + size] = d_keep
-            d_h[at + size] = d_keep
-            d_x[at + 2 * size] = d_new
-            d_h[at + 2 * size] = d_new * reset
-
-
-def add_kept(total, gates, came, n):
-    """came += total * keep: the part of a GRU's gradient that goes from state to state."""
-    for k in items(n):
-        came[k] += total[k] * gates[n + k]
-
-
-def hidden_of(curve, gates, hidden, cells: Cells):
-    """The LSTM's hidden state before it is projected: out gate * tanh of the cell."""
-    area = cells.batch * cells.size
-    for t in items(cells.times):
-        for k in range(area):
-            hidden[t * area + k] = curve[t * area + k] * gates[t * 4 * area + 3 * area + k]
-
-
-ADD = Loop(add)
 ADD_PARTS, NEW_GATE, LSTM_STEP = Loop(add_parts), Loop(new_gate), Loop(lstm_step)
 MOVE_GRU, SETTLE = Loop(move_gru), Loop(settle)
-STATES_BEFORE, CELLS_BEFORE = Loop(states_before), Loop(cells_before)
-ARRIVE, LEAVE, ADD_KEPT, HIDDEN_OF = Loop(arrive), Loop(leave), Loop(add_kept), Loop(hidden_of)
-BACK_SIMPLE, BACK_LSTM, BACK_GRU = Loop(back_simple), Loop(back_lstm), Loop(back_gru)

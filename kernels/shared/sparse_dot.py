@@ -22,36 +22,35 @@ from .starts import INDEX, LIST_MARKED, starts_of
 # --- loops --------------------------------------------------------------------------------------
 
 
-def csr_product(values, indices, indptr, right, places, out, n, m):
-    """out (n, m) = csr . right: item i owns row i."""
-    for i in items(n):
-        for j in range(m):
-            out[i * m + j] = 0
+def csr_product(values, indices, indptr, right, places, out):
+    """out = csr . right: item i owns row i."""
+    for i in items(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0
         for e in range(indptr[i], indptr[i + 1]):
             place = places[indices[e]]
             if place >= 0:
-                for j in range(m):
-                    out[i * m + j] += values[e] * right[place * m + j]
+                for j in range(out.shape[1]):
+                    out[i, j] += values[e] * right[place, j]
 
 
-def csr_product_cuda(values, indices, indptr, right, places, out, n, m):
+def csr_product_cuda(values, indices, indptr, right, places, out):
     """The same sums with one element per item."""
-    for item in items(n * m):
-        i, j = item // m, item % m
-        out[item] = 0
+    for i, j in items(out.shape):
+        out[i, j] = 0
         for e in range(indptr[i], indptr[i + 1]):
             place = places[indices[e]]
             if place >= 0:
-                out[item] += values[e] * right[place * m + j]
+                out[i, j] += values[e] * right[place, j]
 
 
-def turned_product(values, indices, indptr, right, places, slots, out, n, m):
+def turned_product(values, indices, indptr, right, places, slots, out, n):
     """out += csr^T . right; row c of the product lies at row slots[c] of out. Items own columns of out."""
     for i in range(n):
         if places[i] >= 0:
             for e in range(indptr[i], indptr[i + 1]):
-                for j in items(m):
-                    out[slots[indices[e]] * m + j] += values[e] * right[places[i] * m + j]
+                for j in items(out.shape[1]):
+                    out[slots[indices[e]], j] += values[e] * right[places[i], j]
 
 
 def mark_columns(indices, indptr, places, marks, n):
@@ -63,23 +62,23 @@ def mark_columns(indices, indptr, places, marks, n):
                     marks[indices[e]] = 1
 
 
-def dense_product(left, values, indices, indptr, out, n, k, m):
-    """out (n, m) = left (n, k) . csr (k, m): item i owns row i."""
-    for i in items(n):
-        for j in range(m):
-            out[i * m + j] = 0
-        for t in range(k):
+def dense_product(left, values, indices, indptr, out):
+    """out = left . csr: item i owns row i."""
+    for i in items(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0
+        for t in range(left.shape[1]):
             for e in range(indptr[t], indptr[t + 1]):
-                out[i * m + indices[e]] += left[i * k + t] * values[e]
+                out[i, indices[e]] += left[i, t] * values[e]
 
 
-def dense_turned_product(left, values, indices, indptr, out, n, k, m):
-    """out (n, m) = left (n, k) . csr^T, the csr matrix being (m, k)."""
-    for i in items(n):
-        for j in range(m):
-            out[i * m + j] = 0
+def dense_turned_product(left, values, indices, indptr, out):
+    """out = left . csr^T."""
+    for i in items(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0
             for e in range(indptr[j], indptr[j + 1]):
-                out[i * m + j] += left[i * k + indices[e]] * values[e]
+                out[i, j] += left[i, indices[e]] * values[e]
 
 
 CSR_PRODUCT = Loop(csr_product, cuda_function=csr_product_cuda)
@@ -93,19 +92,17 @@ DENSE_PRODUCT, DENSE_TURNED_PRODUCT = Loop(dense_product), Loop(dense_turned_pro
 @decides("sparse-dot/sum-order")
 def csr_dot(values, indices, indptr, right, places):
     """csr (n, k) . right (k, m), dense."""
-    n, m = indptr.size - 1, right.shape[1]
-    out = allocate((n, m), values.dtype, values.device)
-    CSR_PRODUCT(values, indices, indptr, right, places, out, n, m)
+    out = allocate((indptr.size - 1, right.shape[1]), values.dtype, values.device)
+    CSR_PRODUCT(values, indices, indptr, right, places, out)
     return out
 
 
 @decides("sparse-dot/sum-order")
 def turned_dot(values, indices, indptr, right, places, slots, count):
     """csr^T . right as ``count`` rows, ``slots`` telling where each row of the product lies."""
-    n, m = indptr.size - 1, right.shape[1]
-    out = allocate((count, m), values.dtype, values.device)
+    out = allocate((count, right.shape[1]), values.dtype, values.device)
     FILL(out, 0.0, out.size)
-    TURNED_PRODUCT(values, indices, indptr, right, places, slots, out, n, m)
+    TURNED_PRODUCT(values, indices, indptr, right, places, slots, out, indptr.size - 1)
     return out
 
 
@@ -123,8 +120,7 @@ def rows_reached(indices, indptr, places, columns):
 @decides("sparse-dot/sum-order")
 def dense_dot(left, values, indices, indptr, columns, turned):
     """left (n, k) . csr (k, columns), or . csr^T when ``turned``, dense."""
-    n, k = left.shape
-    out = allocate((n, columns), values.dtype, values.device)
+    out = allocate((left.shape[0], columns), values.dtype, values.device)
     loop = DENSE_TURNED_PRODUCT if turned else DENSE_PRODUCT
-    loop(left, values, indices, indptr, out, n, k, columns)
+    loop(left, values, indices, indptr, out)
     return out

@@ -7,8 +7,7 @@ every tile is stored once.
 from __future__ import annotations
 
 from ..foundation import Buffer
-from ..shared.products import Product
-from ..shared.rnn_products import BY_KEPT, KEEP
+from ..shared.products import BY_KEPT, KEEP, Product
 from .gemm import fill_panel, store_inside
 from .kernel import kernel, tiled, twin, workspace
 from .simd import fma_tile, ramp, store_tile, zero_tile

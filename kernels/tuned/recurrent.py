@@ -6,8 +6,7 @@ The curves are those of ``elementary``; everything else has the page's arithmeti
 from __future__ import annotations
 
 from ..foundation import Buffer
-from ..shared.rnn_cells import LSTM_STEP
-from ..shared.rnn_layout import Cells, Limits, active, within
+from ..shared.rnn_cells import LSTM_STEP, Cells, Limits, active, within
 from .elementary import sigmoid, tanh
 from .kernel import kernel, twin
 
@@ -15,10 +14,11 @@ from .kernel import kernel, twin
 @kernel
 def lstm_rows(x, h, biases, gates, cell, memory, hidden, lengths, t, cells: Cells, limits: Limits):
     """As ``rnn_cells.lstm_step``."""
-    size, area = cells.size, cells.batch * cells.size
-    for row in range(cells.batch):
+    size, area = cells.size, len(cell)
+    batch = area // size
+    for row in range(batch):
         for g in range(4):
-            now, then, bias = (row * 4 + g) * size, (t * cells.batch + row) * 4 * size + g * size, g * size
+            now, then, bias = (row * 4 + g) * size, (t * batch + row) * 4 * size + g * size, g * size
             more, at = 4 * size + bias, t * 4 * area + g * area + row * size
             if g == 2:
                 for j in range(size):

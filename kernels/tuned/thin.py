@@ -14,7 +14,7 @@ from numba.core.extending import intrinsic
 
 from ..dot import PRODUCTS
 from ..foundation import Buffer
-from ..shared.products import PRODUCT, Product
+from ..shared.products import PRODUCT, Product, product_of
 from . import gemm
 from .gemm import multiply_tiles
 from .kernel import kernel, tile_for, twin, workspace
@@ -126,8 +126,10 @@ def multiply_each(a, b, out, count, g: Product, panels, edge, rows, blocks):
 
 
 @twin(PRODUCTS)
-def products(a: Buffer, b: Buffer, out: Buffer, count: int, g: Product) -> None:
-    """``count`` products of matrices that lie one behind another."""
+def products(a: Buffer, b: Buffer, out: Buffer, a_turned: bool, b_turned: bool) -> None:
+    """As ``dot.products``."""
+    count, n, m = out.shape
+    g = product_of(n, a.shape[1 if a_turned else 2], m, a_turned, b_turned)
     tile = tile_for(g.m)
     multiply_each(a.flat, b.flat, out.flat, count, tuple(g), *gemm.memory_for(g.k, g.m, tile), *tile)
 

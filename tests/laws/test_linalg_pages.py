@@ -122,3 +122,14 @@ def test_failures_name_the_matrix_and_wait_for_the_reader(name: str, clause: str
     with pytest.raises(MXNetError, match="matrix 2 of the batch") as caught:
         result.asnumpy()
     assert caught.value.clause == clause
+
+
+@pytest.mark.clause("linalg_trmm/formula", "linalg_potrf/gradient")
+def test_an_infinite_first_number_reaches_only_what_it_is_a_term_of() -> None:
+    a, b = np.array([[np.inf, 0], [1, 2]]), np.array([[1.0], [2]])
+    np.testing.assert_array_equal(forward("_linalg_trmm", a, b)[0], [[np.inf], [5]])
+    np.testing.assert_array_equal(forward("_linalg_trmm", a, b.T, rightside=True)[0], [[np.inf, 4]])
+    call = Call("_linalg_potrf", [np.array([[4.0, 2], [2, 5]])], {})
+    call.forward()
+    (gradient,) = call.backward([np.array([[np.nan, 0], [3, 4]])])
+    np.testing.assert_array_equal(np.isnan(gradient), [[True, False], [False, False]])

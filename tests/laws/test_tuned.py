@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from refimpl.kernels import activation, batch_norm, convolution, get, pooling, softmax
 from refimpl.kernels.foundation import LOOPS, Buffer, buffer, plain_kernels
 from refimpl.kernels.foundation.loop import CHOICE
-from refimpl.kernels.shared import pooling_windows, rnn_products
+from refimpl.kernels.shared import pooling_windows, products
 from refimpl.kernels.shared.products import PRODUCT, Product
 from refimpl.kernels.tuned import kernel
 
@@ -118,9 +118,9 @@ def test_product(n, m, k, turn_a, turn_b, seed):
 
 def kept_product(a, b, out, n, m, k, a_row, a_step, b_row, b_step):
     """The same, with the right operand brought into order first."""
-    kept = Memory(np.full(rnn_products.kept_size(k, m), np.nan, out.dtype))
-    rnn_products.KEEP(b, kept.buffer, k, m, b_row, b_step)
-    rnn_products.BY_KEPT(a, kept.buffer, out, n, m, k, a_row, a_step)
+    kept = Memory(np.full(products.kept_size(k, m), np.nan, out.dtype))
+    products.KEEP(b, kept.buffer, k, m, b_row, b_step)
+    products.BY_KEPT(a, kept.buffer, out, n, m, k, a_row, a_step)
     assert kept.intact()
 
 
@@ -388,7 +388,7 @@ def test_every_twin_is_tested():
         "products.product", "convolution.convolve", "convolution.send_back", "convolution.gather_weight",
         "convolution.gather_bias", "batch_norm.batch_statistics", "batch_norm.head_sums", "pooling.max_pairs_back",
         "softmax.softmax", "softmax.softmax_slope", "softmax.log_softmax", "softmax.log_softmax_slope",
-        "curves.map_one_tanh", "curves.map_one_sigmoid", "rnn_products.keep", "rnn_products.by_kept",
+        "curves.map_one_tanh", "curves.map_one_sigmoid", "products.keep", "products.by_kept",
         "rnn_cells.lstm_step", "sorting.sort_rows", "transpose.tiles", "dot.products", "argmax.seek_largest",
         "argmax.seek_smallest", "layer_norm.row_statistics", "layer_norm.normalise_rows", "layer_norm.through_rows",
         "layer_norm.collect_weights", "l2_normalization.lengths", "l2_normalization.shorten_back",

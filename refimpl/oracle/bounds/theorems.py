@@ -7,6 +7,7 @@ nothing. What is known instead is that any good method gives the exact result of
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import hypot, inf, isfinite, sqrt
 from types import FunctionType
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...base import decides
+from ...kernels.foundation import LOOPS
 from .arithmetic import Arithmetic
 from .precision import NOW
 
@@ -23,15 +25,16 @@ NEAR = 32
 
 @decides("oracle/eigenvectors")
 def _eigen(
-    arithmetic: Arithmetic, rotate: Callable[..., None], a: Any, vectors: Any, values: Any, work: Any, turns: Any,
-    count: int, n: int,
+    rotate: Callable[..., None], arithmetic: Arithmetic, a: Any, vectors: Any, values: Any, work: Any, turns: Any,
+    *sides: int,
 ) -> None:
     """Weyl's theorem bounds eigenvalues, that of Davis and Kahan eigenvectors."""
+    count, n = sides[:2]
     given = np.array([a[i].pair() for i in range(count * n * n)]).reshape(count, n, n, 2)
     lower = np.tril(np.ones((n, n), bool))
     numbers, errors = (np.where(lower, x, x.swapaxes(1, 2)) for x in (given[..., 0], given[..., 1]))
     rows, sizes = np.empty(count * n * n), np.empty(count * n)
-    rotate(numbers.reshape(-1), rows, sizes, np.empty(len(work)), np.empty(len(turns)), count, n)
+    rotate(numbers.reshape(-1), rows, sizes, np.empty(len(work)), np.empty(len(turns)), *sides)
     for g in range(count):
         own, length = sizes[g * n:(g + 1) * n], hypot(*numbers[g].flat)
         reach = hypot(*errors[g].flat) + NEAR * n * NOW.precision.unit * length
@@ -56,9 +59,11 @@ def _near(arithmetic: Arithmetic, value: float, error: float) -> Any:
 
 
 THEOREMS: dict[str, Callable[..., None]] = {"linalg_eigen.rotate": _eigen}
-"""Page and loop -> what writes its results with their bounds."""
+"""Page and loop -> what writes its results with their bounds; it also takes the compiled loop."""
 
 
 def theorem_for(function: FunctionType) -> Callable[..., None] | None:
-    """What writes the results of a loop instead of its own steps: takes an Arithmetic, the loop, and its arguments."""
-    return THEOREMS.get(f"{function.__module__.rpartition('.')[2]}.{function.__name__}")
+    """What writes the results of a loop instead of its own steps: takes an Arithmetic and the loop's arguments."""
+    name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+    theorem = THEOREMS.get(name)
+    return theorem and partial(theorem, next(loop.cpu for loop in LOOPS if loop.name == name))

@@ -27,7 +27,7 @@ import numpy as np
 
 from ...base import decides
 from ...kernels.foundation.buffer import Buffer
-from ...kernels.foundation.loop import _as_python, interpreted_loops, plain_kernels
+from ...kernels.foundation.loop import interpreted_loops, plain_kernels
 from ...kernels.foundation.texts import flattened, geometries_of
 from ...module.thread_pool import ThreadPool
 from .alternatives import COORDINATE_UNITS, ORDINARY_SIDE, POWER_UNITS, coordinates_of, is_rest_of_power, loop_beside
@@ -104,7 +104,7 @@ def _lifted_loop(function: FunctionType, arithmetic: Arithmetic) -> _Lifted:
     other, theorem, continuous = loop_beside(function), theorem_for(function), _has_coordinates(function)
     body = _lifted_formula(function, arithmetic)
     if theorem is not None:
-        body = partial(theorem, arithmetic, _as_python(function))
+        body = partial(theorem, arithmetic)
     special = other is not None or theorem is not None or continuous
     read, written = (set(names), set(names)) if special else accessed(function)
     return _Lifted(
