@@ -116,7 +116,7 @@ def pool(data, rois, out, scale, group_size):
 
 
 def pool_back(head, rois, d_data, scale, group_size):
-    """d_data[n, c, y, x] = sum of head / count over the bins that read the pixel; c is the channel of (f, row, column)."""
+    """d_data[n, c, y, x] = sum of head / count over the bins that read the pixel; (f, row, column) names c."""
     bins = head.shape[2]
     for n, f, row, column in items((d_data.shape[0], head.shape[1], group_size, group_size)):
         c = (f * group_size + row) * group_size + column
