@@ -72,6 +72,7 @@ from .foundation import (
     refusal,
     register,
     scratch,
+    steps,
 )
 
 
@@ -119,10 +120,12 @@ def infer_type(p, ins, outs):
     return [data] + [rest] * 4, [data, rest, rest]
 
 
-def sides(p, data):
-    """data as (outer, channels, inner)."""
-    axis = p.axis % len(data.shape)
-    return prod(data.shape[:axis]), data.shape[axis], prod(data.shape[axis + 1 :])
+def by_channel(p, *arrays):
+    """The arrays, which have data's shape, as (outer, channels, inner)."""
+    shape = arrays[0].shape
+    axis = p.axis % len(shape)
+    sides = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+    return [array.reshape(sides) for array in arrays]
 
 
 # --- loops --------------------------------------------------------------------------------------
@@ -134,19 +137,17 @@ def set_to_one(gamma, n):
         gamma[i] = 1
 
 
-def batch_statistics(data, mean, inverse, outer, channels, inner, eps):
+def batch_statistics(data, mean, inverse, eps):
+    """mean[c] = mean of data[o, c, j] over the places (o, j), variance = mean of (data[o, c, j] - mean[c])^2."""
+    outer, channels, inner = data.shape
     for c in items(channels):
         total = np.float64(0)
-        for o in range(outer):
-            start = (o * channels + c) * inner
-            for j in range(start, start + inner):
-                total += data[j]
+        for o, j in steps((outer, inner)):
+            total += data[o, c, j]
         centre = total / (outer * inner)
         total = np.float64(0)
-        for o in range(outer):
-            start = (o * channels + c) * inner
-            for j in range(start, start + inner):
-                total += (data[j] - centre) * (data[j] - centre)
+        for o, j in steps((outer, inner)):
+            total += (data[o, c, j] - centre) * (data[o, c, j] - centre)
         mean[c] = centre
         inverse[c] = 1.0 / sqrt(total / (outer * inner) + eps)
 
@@ -157,53 +158,48 @@ def moving_statistics(moving_mean, moving_var, mean, inverse, channels, eps):
         inverse[c] = 1.0 / sqrt(moving_var[c] + eps)
 
 
-def normalise(data, gamma, beta, mean, inverse, out, outer, channels, inner):
-    for row in items(outer * channels):
-        c = row % channels
-        centre, shift = mean[c], beta[c]
-        factor = gamma[c] * inverse[c]
-        for j in range(row * inner, row * inner + inner):
-            out[j] = (data[j] - centre) * factor + shift
+def normalise(data, gamma, beta, mean, inverse, out):
+    """out[o, c, j] = (data[o, c, j] - mean[c]) . (gamma[c] . inverse[c]) + beta[c]."""
+    for o, c, j in items(out.shape):
+        out[o, c, j] = (data[o, c, j] - mean[c]) * (gamma[c] * inverse[c]) + beta[c]
 
 
-def head_sums(head, data, mean, inverse, sums, outer, channels, inner):
-    """sums holds, per channel, the sum of head and that of head * (data - mean) * inverse."""
+def head_sums(head, data, mean, inverse, sums):
+    """sums[c] = sum of head[o, c, j] and sum of head[o, c, j] . (data[o, c, j] - mean[c]) . inverse[c] over (o, j)."""
+    outer, channels, inner = data.shape
     for c in items(channels):
         centre = np.float64(mean[c])
         total = np.float64(0)
         dot = np.float64(0)
-        for o in range(outer):
-            start = (o * channels + c) * inner
-            for j in range(start, start + inner):
-                total += head[j]
-                dot += head[j] * (data[j] - centre)
-        sums[2 * c] = total
-        sums[2 * c + 1] = dot * inverse[c]
+        for o, j in steps((outer, inner)):
+            total += head[o, c, j]
+            dot += head[o, c, j] * (data[o, c, j] - centre)
+        sums[c, 0] = total
+        sums[c, 1] = dot * inverse[c]
 
 
-def through_batch(head, data, gamma, mean, inverse, sums, d_data, outer, channels, inner):
-    for row in items(outer * channels):
-        c = row % channels
+def through_batch(head, data, gamma, mean, inverse, sums, d_data):
+    """d_data = (head - sums[c, 0] / count - (data - mean) . inverse . sums[c, 1] / count) . (gamma . inverse)."""
+    outer, channels, inner = data.shape
+    for o, c in items((outer, channels)):
         centre = mean[c]
         factor = gamma[c] * inverse[c]
-        level = sums[2 * c] / (outer * inner)
-        slope = sums[2 * c + 1] * inverse[c] / (outer * inner)
-        for j in range(row * inner, row * inner + inner):
-            d_data[j] = (head[j] - level - (data[j] - centre) * slope) * factor
+        level = sums[c, 0] / (outer * inner)
+        slope = sums[c, 1] * inverse[c] / (outer * inner)
+        for j in range(inner):
+            d_data[o, c, j] = (head[o, c, j] - level - (data[o, c, j] - centre) * slope) * factor
 
 
-def through_constants(head, gamma, inverse, d_data, outer, channels, inner):
-    for row in items(outer * channels):
-        c = row % channels
-        factor = gamma[c] * inverse[c]
-        for j in range(row * inner, row * inner + inner):
-            d_data[j] = head[j] * factor
+def through_constants(head, gamma, inverse, d_data):
+    """d_data[o, c, j] = head[o, c, j] . (gamma[c] . inverse[c])."""
+    for o, c, j in items(d_data.shape):
+        d_data[o, c, j] = head[o, c, j] * (gamma[c] * inverse[c])
 
 
-def pick_sums(sums, out, channels, which, wanted):
+def pick_sums(sums, out, which, wanted):
     """out = the sum of head (which = 0) or of head * normalised data (1); zero where not wanted."""
-    for c in items(channels):
-        out[c] = sums[2 * c + which] if wanted else 0.0
+    for c in items(sums.shape[0]):
+        out[c] = sums[c, which] if wanted else 0.0
 
 
 def move(moving_mean, moving_var, mean, inverse, channels, momentum, rest, eps):
@@ -225,33 +221,34 @@ THROUGH_BATCH, THROUGH_CONSTANTS = Loop(through_batch), Loop(through_constants)
 
 
 def forward(p, data, gamma, beta, moving_mean, moving_var, out, mean, var, *, is_train):
-    outer, channels, inner = sides(p, data)
+    data, out = by_channel(p, data, out)
     if p.fix_gamma:
-        SET_TO_ONE(gamma, channels)
+        SET_TO_ONE(gamma, gamma.size)
     if is_train and not p.use_global_stats:
-        BATCH_STATISTICS(data, mean, var, outer, channels, inner, p.eps)
+        BATCH_STATISTICS(data, mean, var, p.eps)
     else:
-        MOVING_STATISTICS(moving_mean, moving_var, mean, var, channels, p.eps)
-    NORMALISE(data, gamma, beta, mean, var, out, outer, channels, inner)
+        MOVING_STATISTICS(moving_mean, moving_var, mean, var, mean.size, p.eps)
+    NORMALISE(data, gamma, beta, mean, var, out)
 
 
 @decides("BatchNorm/moving-average")
 def backward(p, head, *others, is_train):
     *_, data, gamma, mean, var, moving_mean, moving_var, d_data, d_gamma, d_beta, _, _ = others
-    outer, channels, inner = sides(p, data)
-    batch = is_train and not p.use_global_stats
+    head, data = by_channel(p, head, data)
+    batch, channels = is_train and not p.use_global_stats, gamma.size
     if p.fix_gamma:
         SET_TO_ONE(gamma, channels)
     (sums,) = scratch(data, 2 * channels, dtype=np.float64)
-    HEAD_SUMS(head, data, mean, var, sums, outer, channels, inner)
+    sums = sums.reshape((channels, 2))
+    HEAD_SUMS(head, data, mean, var, sums)
     if d_data is not None and batch:
-        THROUGH_BATCH(head, data, gamma, mean, var, sums, d_data, outer, channels, inner)
+        THROUGH_BATCH(head, data, gamma, mean, var, sums, d_data.reshape(data.shape))
     elif d_data is not None:
-        THROUGH_CONSTANTS(head, gamma, var, d_data, outer, channels, inner)
+        THROUGH_CONSTANTS(head, gamma, var, d_data.reshape(data.shape))
     if d_gamma is not None:
-        PICK_SUMS(sums, d_gamma, channels, 1, not p.fix_gamma)
+        PICK_SUMS(sums, d_gamma, 1, not p.fix_gamma)
     if d_beta is not None:
-        PICK_SUMS(sums, d_beta, channels, 0, True)
+        PICK_SUMS(sums, d_beta, 0, True)
     if batch:
         momentum = np.float32(p.momentum)
         rest = float(np.float32(1) - momentum)

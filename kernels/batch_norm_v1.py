@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import batch_norm
-from .batch_norm import BATCH_STATISTICS, MOVING_STATISTICS, NORMALISE, SET_TO_ONE, sides
+from .batch_norm import BATCH_STATISTICS, MOVING_STATISTICS, NORMALISE, SET_TO_ONE, by_channel
 from .foundation import REQUIRED, Loop, Op, Sources, items, register, scratch
 from .foundation.loops import COPY
 
@@ -96,17 +96,17 @@ VARIANCES, KEEP_POSITIVE, WHERE_POSITIVE = Loop(variances), Loop(keep_positive),
 
 
 def forward(p, data, gamma, beta, moving_mean, moving_var, out, mean, var, *, is_train):
-    outer, channels, inner = sides(plain(p), data)
+    (data, out), channels = by_channel(plain(p), data, out), gamma.size
     if p.fix_gamma:
         SET_TO_ONE(gamma, channels)
     (inverse,) = scratch(mean, channels)
     if is_train and not p.use_global_stats:
-        BATCH_STATISTICS(data, mean, inverse, outer, channels, inner, p.eps)
+        BATCH_STATISTICS(data, mean, inverse, p.eps)
         VARIANCES(inverse, var, channels, p.eps)
     else:
         MOVING_STATISTICS(moving_mean, moving_var, mean, inverse, channels, p.eps)
         COPY(moving_var, var, channels)
-    NORMALISE(data, gamma, beta, mean, inverse, out, outer, channels, inner)
+    NORMALISE(data, gamma, beta, mean, inverse, out)
 
 
 def backward(p, head, *others, is_train):

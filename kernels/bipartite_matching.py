@@ -63,22 +63,26 @@ def infer(p, ins, outs):
 # --- loop ---------------------------------------------------------------------------------------
 
 
-def match(data, order, row_match, column_match, batch, rows, columns, most, threshold, ascending):
-    for b in items(batch):
-        for i in range(b * rows, b * rows + rows):
-            row_match[i] = -1
-        for i in range(b * columns, b * columns + columns):
-            column_match[i] = -1
-        found = 0
+def match(data, order, row_match, column_match, most, threshold, ascending):
+    """Go through the pairs in order; a pair is matched if its score fits and its row and column are free.
+
+    order[n, i] is the place of the i-th pair in the matrix data[n], in C order.
+    """
+    batch, rows, columns = data.shape
+    for n in items(batch):
+        for row in range(rows):
+            row_match[n, row] = -1
+        for column in range(columns):
+            column_match[n, column] = -1
+        matched = 0
         for i in range(rows * columns):
-            pair = order[b * rows * columns + i]
-            score = data[b * rows * columns + pair]
-            row, column = b * rows + pair // columns, b * columns + pair % columns
+            row, column = order[n, i] // columns, order[n, i] % columns
+            score = data[n, row, column]
             fits = score < threshold if ascending else score > threshold
-            if fits and found < most and row_match[row] < 0 and column_match[column] < 0:
-                row_match[row] = pair % columns
-                column_match[column] = pair // columns
-                found += 1
+            if fits and matched < most and row_match[n, row] < 0 and column_match[n, column] < 0:
+                row_match[n, row] = column
+                column_match[n, column] = row
+                matched += 1
 
 
 MATCH = Loop(match)
@@ -92,7 +96,10 @@ def forward(p, data, row_match, column_match):
     buffers = scratch(data, data.size, data.size, dtype=np.int64)
     order = ranked(data, *buffers, batch, rows * columns, ascending=p.is_ascend)
     most = p.topk if p.topk > 0 else rows
-    MATCH(data, order, row_match, column_match, batch, rows, columns, most, p.threshold, p.is_ascend)
+    MATCH(
+        data.reshape((batch, rows, columns)), order.reshape((batch, rows * columns)), row_match.reshape((batch, rows)),
+        column_match.reshape((batch, columns)), most, p.threshold, p.is_ascend,
+    )
 
 
 def cases(draw):

@@ -91,35 +91,39 @@ def infer_decode(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def encode(samples, matches, anchors, refs, means, stds, targets, masks, n, m, count):
-    for i in items(n):
-        chosen = samples[i] > 0.5 and m > 0
+def encode(samples, matches, anchors, refs, means, stds, targets, masks):
+    """Along each axis, targets[n, i] = ((middle - middle') / side' - mean) / std and (log(side / side') - mean) / std.
+
+    The middle and the side are those of the box in refs that anchor i is matched with, and ' marks those of the anchor.
+    """
+    for n, i in items(samples.shape):
+        chosen = samples[n, i] > 0.5 and refs.shape[1] > 0
         for k in range(4):
-            targets[i * 4 + k] = 0
-            masks[i * 4 + k] = chosen
+            targets[n, i, k] = 0
+            masks[n, i, k] = chosen
         if chosen:
-            at = (i // count * m + clipped(matches[i], m)) * 4
-            for k in range(2):
-                side = anchors[i * 4 + k + 2] - anchors[i * 4 + k]
-                length = refs[at + k + 2] - refs[at + k]
-                middle = np.float64(anchors[i * 4 + k]) + side * 0.5
-                shift = (np.float64(refs[at + k]) + length * 0.5 - middle) / side
-                targets[i * 4 + k] = (shift - means[k]) / stds[k]
-                targets[i * 4 + k + 2] = (log_ratio(length, side) - means[k + 2]) / stds[k + 2]
+            box = clipped(matches[n, i], refs.shape[1])
+            for axis in range(2):
+                side = anchors[n, i, axis + 2] - anchors[n, i, axis]
+                length = refs[n, box, axis + 2] - refs[n, box, axis]
+                middle = np.float64(anchors[n, i, axis]) + side * 0.5
+                shift = (np.float64(refs[n, box, axis]) + length * 0.5 - middle) / side
+                targets[n, i, axis] = (shift - means[axis]) / stds[axis]
+                targets[n, i, axis + 2] = (log_ratio(length, side) - means[axis + 2]) / stds[axis + 2]
 
 
-def decode(data, anchors, out, n, count, corner, std0, std1, std2, std3, clip):
-    for i in items(n):
-        at = i % count * 4
-        for k in range(2):
-            side = anchors[at + k + 2] - anchors[at + k] if corner else anchors[at + k + 2]
-            middle = np.float64(anchors[at + k]) + (side * 0.5 if corner else 0)
-            middle += data[i * 4 + k] * (std1 if k else std0) * side
-            power = data[i * 4 + k + 2] * (std3 if k else std2)
+def decode(data, anchors, out, corner, std0, std1, std2, std3, clip):
+    """Along each axis, the middle of out[n, i] is middle' + p . std . side', and its side is exp(p' . std') . side'."""
+    for n, i in items(out.shape[:2]):
+        for axis in range(2):
+            side = anchors[0, i, axis + 2] - anchors[0, i, axis] if corner else anchors[0, i, axis + 2]
+            middle = np.float64(anchors[0, i, axis]) + (side * 0.5 if corner else 0)
+            middle += data[n, i, axis] * (std1 if axis else std0) * side
+            power = data[n, i, axis + 2] * (std3 if axis else std2)
             power = clip if clip > 0 and power > clip else power
             half = exp(power) * side * 0.5
-            out[i * 4 + k] = middle - half
-            out[i * 4 + k + 2] = middle + half
+            out[n, i, axis] = middle - half
+            out[n, i, axis + 2] = middle + half
 
 
 ENCODE_LOOP, DECODE_LOOP = Loop(encode), Loop(decode)
@@ -129,17 +133,11 @@ ENCODE_LOOP, DECODE_LOOP = Loop(encode), Loop(decode)
 
 
 def forward_encode(p, samples, matches, anchors, refs, means, stds, targets, masks):
-    ENCODE_LOOP(
-        samples, matches, anchors, refs, means, stds, targets, masks, samples.size, refs.shape[1],
-        samples.shape[1],
-    )
+    ENCODE_LOOP(samples, matches, anchors, refs, means, stds, targets, masks)
 
 
 def forward_decode(p, data, anchors, out):
-    DECODE_LOOP(
-        data, anchors, out, data.shape[0] * data.shape[1], data.shape[1], p.format == "corner",
-        p.std0, p.std1, p.std2, p.std3, p.clip,
-    )
+    DECODE_LOOP(data, anchors, out, p.format == "corner", p.std0, p.std1, p.std2, p.std3, p.clip)
 
 
 def cases_encode(draw):

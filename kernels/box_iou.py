@@ -23,7 +23,7 @@
 from math import prod
 from typing import Literal, NamedTuple
 
-from .foundation import Case, Loop, Op, agree, items, merge, register, require
+from .foundation import Case, Loop, Op, agree, items, merge, register, require, scalar
 from .shared.boxes import floating, nothing, overlap, shared
 
 CLAUSE = "_contrib_box_iou/shape"
@@ -50,11 +50,17 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
+@scalar
+def corners_at(boxes, at):
+    """Left, top, right and bottom of the box that begins at ``boxes[at]``; neighbours are loaded in one step."""
+    return boxes[at], boxes[at + 1], boxes[at + 2], boxes[at + 3]
+
+
 def compare_corners(lhs, rhs, out, lefts, rights, extent):
     """out[i, j] = overlap of box i of lhs and box j of rhs. ``extent`` is 0, as a side is high - low."""
     for i in items(lefts):
         for j in range(rights):
-            out[i * rights + j] = overlap(lhs, i * 4, rhs, j * 4, extent)
+            out[i * rights + j] = overlap(corners_at(lhs, i * 4), corners_at(rhs, j * 4), extent)
 
 
 def compare_centers(lhs, rhs, out, lefts, rights, half):

@@ -60,7 +60,7 @@ import numpy as np
 
 from .foundation import Case, Loop, Op, Sources, items, merge, register, require, scratch, told
 from .foundation.loops import zero
-from .shared.boxes import SUPPRESS, Suppression, floating, ranked
+from .shared.boxes import SUPPRESS, Suppression, corners, floating, ranked
 
 CLAUSE = "_contrib_box_nms/columns"
 Style = Literal["center", "corner"]
@@ -107,11 +107,8 @@ def infer_type(p, ins, outs):
 
 
 class Geometry(NamedTuple):
-    """How boxes lie in data (batch, boxes, width), and what is done with them."""
+    """The columns of data (batch, boxes, width), and what is done with the boxes."""
 
-    batch_size: int
-    boxes: int
-    width: int
     coord_start: int
     score_index: int
     id_index: int
@@ -125,61 +122,63 @@ class Geometry(NamedTuple):
     """Boxes of an image that take part."""
 
 
-def prepare(data, corners, keys, kinds, alive, valid, half, least, g: Geometry):
+def prepare(data, boxes, keys, kinds, alive, valid, half, least, g: Geometry):
     """Corners, score, kind and validity of every box."""
-    for i in items(g.batch_size * g.boxes):
-        at = i * g.width
-        start = at + g.coord_start
-        x, y, right, bottom = data[start], data[start + 1], data[start + 2], data[start + 3]
-        corners[i * 4] = x - right * half if g.in_center else x
-        corners[i * 4 + 1] = y - bottom * half if g.in_center else y
-        corners[i * 4 + 2] = x + right * half if g.in_center else right
-        corners[i * 4 + 3] = y + bottom * half if g.in_center else bottom
-        good = data[at + g.score_index] > valid and (g.id_index < 0 or data[at + g.id_index] != g.background_id)
-        own = data[at + g.id_index] if g.by_kind else half
+    for n, i in items(keys.shape):
+        x, y, right, bottom = corners(data, n, i, g.coord_start)
+        boxes[n, i, 0] = x - right * half if g.in_center else x
+        boxes[n, i, 1] = y - bottom * half if g.in_center else y
+        boxes[n, i, 2] = x + right * half if g.in_center else right
+        boxes[n, i, 3] = y + bottom * half if g.in_center else bottom
+        score = data[n, i, g.score_index]
+        good = score > valid and (g.id_index < 0 or data[n, i, g.id_index] != g.background_id)
+        own = data[n, i, g.id_index] if g.by_kind else half
         if abs(own) < 2.0**31:
             own = floor(own) if own >= 0 else ceil(own)
-        kinds[i] = own
-        alive[i] = 1 if good else 0
-        keys[i] = data[at + g.score_index] if good else least
+        kinds[n, i] = own
+        alive[n, i] = 1 if good else 0
+        keys[n, i] = score if good else least
 
 
 def emit(data, alive, order, out, index, half, g: Geometry):
-    for b in items(g.batch_size):
-        place = b * g.boxes
+    """Rows of the boxes still alive, in order, and their places in the whole batch; -1 behind them."""
+    for n in items(index.shape[0]):
+        place = 0
         for i in range(g.limit):
-            one = b * g.boxes + order[b * g.boxes + i]
-            if alive[one] > 0:
-                index[place] = one
-                for k in range(g.width):
-                    out[place * g.width + k] = data[one * g.width + k]
+            one = order[n, i]
+            if alive[n, one] > 0:
+                index[n, place] = n * index.shape[1] + one
+                for k in range(out.shape[2]):
+                    out[n, place, k] = data[n, one, k]
                 for k in range(g.coord_start, g.coord_start + 2):
-                    low, high = data[one * g.width + k], data[one * g.width + k + 2]
+                    low, high = data[n, one, k], data[n, one, k + 2]
                     if g.to_corner:
-                        out[place * g.width + k] = low - high * half
-                        out[place * g.width + k + 2] = low + high * half
+                        out[n, place, k] = low - high * half
+                        out[n, place, k + 2] = low + high * half
                     if g.to_center:
-                        out[place * g.width + k] = (low + high) * half
-                        out[place * g.width + k + 2] = high - low
+                        out[n, place, k] = (low + high) * half
+                        out[n, place, k + 2] = high - low
                 place += 1
-        for i in range(place, (b + 1) * g.boxes):
-            index[i] = -1
-            for k in range(g.width):
-                out[i * g.width + k] = -1
+        for i in range(place, index.shape[1]):
+            index[n, i] = -1
+            for k in range(out.shape[2]):
+                out[n, i, k] = -1
 
 
-def pass_on(data, out, index, n, width):
-    for i in items(n):
+def pass_on(data, out, index):
+    """out[i] = data[i] and index[i] = i."""
+    for i in items(out.shape[0]):
         index[i] = i
-        for k in range(width):
-            out[i * width + k] = data[i * width + k]
+        for k in range(out.shape[1]):
+            out[i, k] = data[i, k]
 
 
-def put_back(head, index, d_data, n, width):
-    for i in items(n):
+def put_back(head, index, d_data):
+    """d_data[index[i]] = head[i], row by row; the rows that index does not name stay as they are."""
+    for i in items(head.shape[0]):
         if index[i] >= 0:
-            for k in range(width):
-                d_data[index[i] * width + k] = head[i * width + k]
+            for k in range(head.shape[1]):
+                d_data[index[i], k] = head[i, k]
 
 
 PREPARE, EMIT, PASS_ON, PUT_BACK = Loop(prepare), Loop(emit), Loop(pass_on), Loop(put_back)
@@ -191,27 +190,32 @@ PREPARE, EMIT, PASS_ON, PUT_BACK = Loop(prepare), Loop(emit), Loop(pass_on), Loo
 def forward(p, data, out, index):
     batch, n, width = prod(data.shape[:-2]), *data.shape[-2:]
     if p.topk == 0:
-        PASS_ON(data, out, index, batch * n, width)
+        rows = (batch * n, width)
+        PASS_ON(data.reshape(rows), out.reshape(rows), index)
         return
+    data, out, index = data.reshape((batch, n, width)), out.reshape((batch, n, width)), index.reshape((batch, n))
     limit = n if p.topk < 0 else min(n, p.topk)
-    corners, keys, kinds, alive = scratch(data, *(batch * n * k for k in (4, 1, 1, 1)))
+    boxes, *each = scratch(data, *(batch * n * k for k in (4, 1, 1, 1)))
+    boxes, (keys, kinds, alive) = boxes.reshape((batch, n, 4)), (one.reshape((batch, n)) for one in each)
     changed = p.in_format != p.out_format
     g = Geometry(
-        batch, n, width, p.coord_start, p.score_index, p.id_index, p.background_id, limit=limit,
+        p.coord_start, p.score_index, p.id_index, p.background_id, limit=limit,
         by_kind=int(p.id_index >= 0 and not p.force_suppress), in_center=int(p.in_format == "center"),
         to_corner=int(changed and p.out_format == "corner"), to_center=int(changed and p.out_format == "center"),
     )
-    PREPARE(data, corners, keys, kinds, alive, p.valid_thresh, 0.5, -inf, g)
-    order = ranked(keys, *scratch(data, batch * n, batch * n, dtype=np.int64), batch, n)
-    nms = Suppression(batch, n, width=4, coord_start=0, limit=limit, most=limit, inclusive=0)
-    SUPPRESS(corners, kinds, alive, order, p.overlap_thresh, 0.0, nms)
+    PREPARE(data, boxes, keys, kinds, alive, p.valid_thresh, 0.5, -inf, g)
+    buffers = scratch(data, batch * n, batch * n, dtype=np.int64)
+    order = ranked(keys, *buffers, batch, n).reshape((batch, n))
+    nms = Suppression(coord_start=0, limit=limit, most=limit, inclusive=0)
+    SUPPRESS(boxes, kinds, alive, order, p.overlap_thresh, 0.0, nms)
     EMIT(data, alive, order, out, index, 0.5, g)
 
 
 def backward(p, head, index, d_data):
     if d_data is not None:
         zero(d_data)
-        PUT_BACK(head, index, d_data, index.size, head.shape[-1])
+        rows = (index.size, head.shape[-1])
+        PUT_BACK(head.reshape(rows), index, d_data.reshape(rows))
 
 
 def cases(draw):

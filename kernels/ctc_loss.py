@@ -77,6 +77,7 @@ from .foundation import (
     same_type,
     scalar,
     scratch,
+    steps,
     told,
 )
 from .foundation.loops import truncated, zero
@@ -137,112 +138,145 @@ def cut(value, most):
 
 
 @scalar
-def class_at(label, start, s, blank):
-    """The class at place ``s`` of the label with blanks around each."""
-    return truncated(label[start + s // 2]) if s % 2 else blank
+def class_at(label, n, s, blank):
+    """The class at place ``s`` of row n: its labels with a blank before, between and after them."""
+    return truncated(label[n, s // 2]) if s % 2 else blank
 
 
 @scalar
-def skips(label, start, s):
-    """Whether a path may come to place ``s`` without the blank before it."""
-    return s % 2 == 1 and s > 1 and truncated(label[start + s // 2]) != truncated(label[start + s // 2 - 1])
+def skips(label, n, s):
+    """Whether a path may come to place ``s`` without the blank before it: from a label to one that differs."""
+    return s % 2 == 1 and s > 1 and truncated(label[n, s // 2]) != truncated(label[n, s // 2 - 1])
 
 
 class Sequences(NamedTuple):
-    """Sides of data, (times, batch, classes), and of label, (batch, labels), and how these are read.
+    """``blank`` is the class of the blank, ``end`` the label that ends a row; lengths count where they are used."""
 
-    ``blank`` is the class of the blank, ``end`` the label that ends a row.
-    """
-
-    times: int
-    batch: int
-    classes: int
-    labels: int
     blank: int
     end: int
     uses_times: bool
     uses_labels: bool
 
 
-def likelihood(data, label, times_of, labels_of, loss, slope, ahead, behind, g: Sequences):
-    """loss and its slope (times, batch, classes), which holds log probabilities meanwhile.
+@scalar
+def count_of(label, labels_of, n, g):
+    """How many labels row n has."""
+    if g.uses_labels:
+        return cut(labels_of[n], label.shape[1])
+    count = 0
+    while count < label.shape[1] and label[n, count] != g.end:
+        count += 1
+    return count
 
-    The places of a row are its labels with a blank before, between and after them. ``ahead`` (batch, times, places)
-    sums the paths up to a time and with it, ``behind`` (batch, places) those after it, both as logarithms. On the way
-    back ``ahead`` becomes the share of all paths that pass each place at each time.
+
+@scalar
+def times_needed(label, n, count, classes):
+    """One time for each label and one more between equal neighbours; -1 if a label is no class."""
+    needed = count
+    for i in range(count):
+        name = truncated(label[n, i])
+        if name < 0 or name >= classes:
+            return -1
+        if i > 0 and name == truncated(label[n, i - 1]):
+            needed += 1
+    return needed
+
+
+@scalar
+def fill_log_softmax(data, log_p, n, times):
+    """log_p[t, n, c] = data[t, n, c] - log(sum of exp(data[t, n, k]) over k)."""
+    for t in range(times):
+        highest = data[t, n, 0]
+        for c in range(1, data.shape[2]):
+            highest = max(highest, data[t, n, c])
+        total = data[t, n, 0] * 0  # a zero of data's type
+        for c in range(data.shape[2]):
+            total += exp(data[t, n, c] - highest)
+        for c in range(data.shape[2]):
+            log_p[t, n, c] = data[t, n, c] - highest - log_of(total)
+
+
+@scalar
+def add_paths(label, log_p, alpha, n, times, places, blank):
+    """alpha[n, t, s] = log of the sum of the probabilities of all beginnings of paths that are at place s at time t.
+
+    That is log_p[t, n, class of s] + log(sum of exp(alpha[n, t - 1, k])) over the places k from which a path comes: s,
+    s - 1, and s - 2 if it skips a blank. A path begins at place 0 or 1 and ends at one of the last two. Returns the
+    logarithm of the sum of the probabilities of all paths.
     """
-    times, batch, classes, labels, blank = g.times, g.batch, g.classes, g.labels, g.blank
-    for row in items(batch):
-        last = cut(times_of[row], times) if g.uses_times else times
-        start, most = row * labels, 2 * labels + 1
-        count = cut(labels_of[row], labels) if g.uses_labels else 0
-        while not g.uses_labels and count < labels and label[start + count] != g.end:
-            count += 1
-        needed, unknown = count, False
-        for i in range(start, start + count):
-            name = truncated(label[i])
-            unknown = unknown or name < 0 or name >= classes
-            if i > start and name == truncated(label[i - 1]):
-                needed += 1
-        for t in range(times):
-            at = (t * batch + row) * classes
-            for c in range(classes):
-                slope[at + c] = nan if unknown else 0.0
-        loss[row] = nan if unknown else 0.0
-        if unknown or last == 0 or needed > last:
-            continue
-        places = 2 * count + 1
-        for t in range(last):
-            at, here = (t * batch + row) * classes, (row * times + t) * most
-            highest = data[at]
-            for c in range(1, classes):
-                highest = max(highest, data[at + c])
-            total = data[at] * 0  # a zero of data's type
-            for c in range(classes):
-                total += exp(data[at + c] - highest)
-            for c in range(classes):
-                slope[at + c] = data[at + c] - highest - log_of(total)
-            for s in range(places):
-                came = -inf
-                if t > 0:
-                    came = ahead[here - most + s]
-                    if s > 0:
-                        came = log_add(came, ahead[here - most + s - 1])
-                    if skips(label, start, s):
-                        came = log_add(came, ahead[here - most + s - 2])
-                elif s < 2:
-                    came = 0.0
-                ahead[here + s] = came + slope[at + class_at(label, start, s, blank)]
-        ends = (row * times + last - 1) * most + places - 1
-        total = ahead[ends]
-        if places > 1:
-            total = log_add(total, ahead[ends - 1])
-        loss[row] = -total
+    for t, s in steps((times, places)):
+        came = 0.0 if s < 2 else -inf
+        if t > 0:
+            came = alpha[n, t - 1, s]
+            if s > 0:
+                came = log_add(came, alpha[n, t - 1, s - 1])
+            if skips(label, n, s):
+                came = log_add(came, alpha[n, t - 1, s - 2])
+        alpha[n, t, s] = came + log_p[t, n, class_at(label, n, s, blank)]
+    total = alpha[n, times - 1, places - 1]
+    return log_add(total, alpha[n, times - 1, places - 2]) if places > 1 else total
+
+
+@scalar
+def share_paths(label, log_p, alpha, beta, n, times, places, total, blank):
+    """alpha[n, t, s] becomes exp(alpha[n, t, s] + beta[n, s] - total), the share of all paths at place s at time t.
+
+    beta[n, s] = log of the sum of the probabilities of all ends of paths after time t that leave place s: 0 at the last
+    time for the last two places, and before it log(sum of exp(beta[n, k] + log_p[t + 1, n, class of k])), with beta of
+    time t + 1, over the places k to which a path goes.
+    """
+    for s in range(places):
+        beta[n, s] = 0.0 if s > places - 3 else -inf
+    for back in range(times):
+        t = times - 1 - back
         for s in range(places):
-            behind[row * most + s] = 0.0 if s > places - 3 else -inf
-        for back in range(last):
-            t = last - 1 - back
-            at, here, after = (t * batch + row) * classes, (row * times + t) * most, row * most
-            for s in range(places):
-                ahead[here + s] = exp(ahead[here + s] + behind[after + s] - total)
-                came = behind[after + s] + slope[at + class_at(label, start, s, blank)]
-                if s + 1 < places:
-                    came = log_add(came, behind[after + s + 1] + slope[at + class_at(label, start, s + 1, blank)])
-                if s + 2 < places and skips(label, start, s + 2):
-                    came = log_add(came, behind[after + s + 2] + slope[at + class_at(label, start, s + 2, blank)])
-                behind[after + s] = came
-            for c in range(classes):
-                slope[at + c] = exp(slope[at + c])
-            for s in range(places):
-                slope[at + class_at(label, start, s, blank)] -= ahead[here + s]
+            alpha[n, t, s] = exp(alpha[n, t, s] + beta[n, s] - total)
+            goes = beta[n, s] + log_p[t, n, class_at(label, n, s, blank)]
+            if s + 1 < places:
+                goes = log_add(goes, beta[n, s + 1] + log_p[t, n, class_at(label, n, s + 1, blank)])
+            if s + 2 < places and skips(label, n, s + 2):
+                goes = log_add(goes, beta[n, s + 2] + log_p[t, n, class_at(label, n, s + 2, blank)])
+            beta[n, s] = goes
 
 
-def scale(head, slope, d_data, times, batch, classes):
+@scalar
+def subtract_shares(label, share, slope, n, times, places, blank):
+    """slope[t, n, c] becomes exp(slope[t, n, c]) - sum of share[n, t, s] over the places s of class c."""
+    for t in range(times):
+        for c in range(slope.shape[2]):
+            slope[t, n, c] = exp(slope[t, n, c])
+        for s in range(places):
+            slope[t, n, class_at(label, n, s, blank)] -= share[n, t, s]
+
+
+def likelihood(data, label, times_of, labels_of, loss, slope, alpha, beta, g: Sequences):
+    """loss[n] = -log(sum of the probabilities of all paths), and its slope by data[t, n, c].
+
+    ``slope`` holds the log probabilities of the classes meanwhile; ``alpha`` (batch, times, places) is of beginnings of
+    paths, ``beta`` (batch, places) of their ends.
+    """
+    most_times, batch, classes = data.shape
+    for n in items(batch):
+        times = cut(times_of[n], most_times) if g.uses_times else most_times
+        count = count_of(label, labels_of, n, g)
+        needed, places = times_needed(label, n, count, classes), 2 * count + 1
+        loss[n] = nan if needed < 0 else 0.0
+        for t, c in steps((most_times, classes)):
+            slope[t, n, c] = nan if needed < 0 else 0.0
+        if times > 0 and 0 <= needed <= times:
+            fill_log_softmax(data, slope, n, times)
+            total = add_paths(label, slope, alpha, n, times, places, g.blank)
+            loss[n] = -total
+            share_paths(label, slope, alpha, beta, n, times, places, total, g.blank)
+            subtract_shares(label, alpha, slope, n, times, places, g.blank)
+
+
+def scale(head, slope, d_data):
     """d_data[t, n, c] = head[n] . slope[t, n, c]."""
-    for row in items(times * batch):
-        factor = head[row % batch]
-        for k in range(row * classes, row * classes + classes):
-            d_data[k] = slope[k] * factor
+    for t, n in items(slope.shape[:2]):
+        factor = head[n]
+        for c in range(slope.shape[2]):
+            d_data[t, n, c] = slope[t, n, c] * factor
 
 
 LIKELIHOOD, SCALE = Loop(likelihood), Loop(scale)
@@ -253,20 +287,21 @@ LIKELIHOOD, SCALE = Loop(likelihood), Loop(scale)
 
 @decides("CTCLoss/data-lengths", "CTCLoss/label-lengths")
 def forward(p, data, label, data_lengths, label_lengths, loss, slope):
-    (times, batch, classes), labels = data.shape, label.shape[1]
-    most = 2 * labels + 1
-    ahead, behind = scratch(data, batch * times * most, batch * most)
+    times, batch, classes = data.shape
+    places = 2 * label.shape[1] + 1
+    alpha, beta = scratch(data, batch * times * places, batch * places)
+    alpha, beta = alpha.reshape((batch, times, places)), beta.reshape((batch, places))
     first = p.blank_label == "first"
     times_of, labels_of = (data if lengths is None else lengths for lengths in (data_lengths, label_lengths))
-    LIKELIHOOD(data, label, times_of, labels_of, loss, slope, ahead, behind, Sequences(
-        times=times, batch=batch, classes=classes, labels=labels, blank=0 if first else classes - 1,
-        end=0 if first else -1, uses_times=p.use_data_lengths, uses_labels=p.use_label_lengths,
+    LIKELIHOOD(data, label, times_of, labels_of, loss, slope, alpha, beta, Sequences(
+        blank=0 if first else classes - 1, end=0 if first else -1, uses_times=p.use_data_lengths,
+        uses_labels=p.use_label_lengths,
     ))
 
 
 def backward(p, head, slope, d_data, *others):
     if d_data is not None:
-        SCALE(head, slope, d_data, *slope.shape)
+        SCALE(head, slope, d_data)
     for other in others:
         zero(other)
 

@@ -69,8 +69,8 @@ from .foundation import (
     register,
     require,
     same_type,
-    scalar,
     scratch,
+    steps,
 )
 from .foundation.loops import outer_side_inner
 from .foundation.walks import lanes_of
@@ -161,142 +161,159 @@ def infer_type(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
+# data is (outer, groups, side, inner). A row is the ``side`` elements data[o, k, :, j] that are averaged together; mean
+# and std are (outer, groups, inner). gamma and beta are (groups, side), or (groups, 1) where a row has one weight.
+
+
 class NormalisedRows(NamedTuple):
-    """``rows`` rows, each of the ``side`` elements that are averaged together, ``inner`` apart.
-
-    Where ``along`` is 1, element i of every row has the weight gamma[i], and ``count`` is 1. Where it is 0, all of row
-    r has the weight gamma[r % count].
-    """
-
-    rows: int
-    side: int
-    inner: int
     along: int
-    count: int
+    """1 where element i of a row has the weight gamma[k, i], 0 where all have gamma[k, 0]."""
     lanes: int
     """In how many lanes a row is summed."""
 
 
-@scalar
-def row_start(r, g):
-    """Where row ``r`` begins."""
-    return (r // g.inner) * (g.side - 1) * g.inner + r
-
-
 def row_statistics(data, mean, std, eps, g: NormalisedRows):
-    for r in items(g.rows):
-        start = row_start(r, g)
-        centre = sum_of_row(data, start, g.side, g.inner, g.lanes) / g.side
-        mean[r] = centre
-        std[r] = sqrt(squares_of_row(data, centre, start, g.side, g.inner, g.lanes) / g.side + eps)
+    """mean[o, k, j] = mean of data[o, k, i, j] over i, std[o, k, j] = sqrt(mean of (data - mean)^2 over i + eps)."""
+    for o, k, j in items(mean.shape):
+        centre = sum_of_row(data, o, k, j, g.lanes) / data.shape[2]
+        mean[o, k, j] = centre
+        std[o, k, j] = sqrt(squares_of_row(data, centre, o, k, j, g.lanes) / data.shape[2] + eps)
 
 
 def normalise_rows(data, gamma, beta, mean, std, out, g: NormalisedRows):
-    for r in items(g.rows):
-        start = row_start(r, g)
-        centre, scale = mean[r], std[r]
-        for i in range(g.side):
-            k = i * g.along + r % g.count
-            at = start + i * g.inner
-            out[at] = (data[at] - centre) / scale * gamma[k] + beta[k]
+    """out[o, k, i, j] = (data[o, k, i, j] - mean[o, k, j]) / std[o, k, j] . gamma[k, i] + beta[k, i]."""
+    for o, k, j in items(mean.shape):
+        centre, scale = mean[o, k, j], std[o, k, j]
+        for i in range(data.shape[2]):
+            normal = (data[o, k, i, j] - centre) / scale
+            out[o, k, i, j] = normal * gamma[k, i if g.along else 0] + beta[k, i if g.along else 0]
 
 
 def through_rows(head, d_mean, d_std, data, gamma, mean, std, d_data, seen, g: NormalisedRows):
-    """Gradient by data; d_mean and d_std are heads of their own where these outputs are ``seen``."""
-    for r in items(g.rows):
-        start = row_start(r, g)
-        centre, scale = np.float64(mean[r]), np.float64(std[r])
+    """d_data = (w - mean of w - z . mean of (w . z)) / std, where w = head . gamma and z = (data - mean) / std.
+
+    Where these outputs are ``seen``, d_mean . std is taken off the sum of w, and d_std . std off that of w . z.
+    """
+    for o, k, j in items(mean.shape):
+        side = data.shape[2]
+        centre, scale = np.float64(mean[o, k, j]), np.float64(std[o, k, j])
         inverse = 1.0 / scale
         level, slope = np.float64(0), np.float64(0)
         for first in range(min(4, g.lanes)):  # the order of reduce/sum-order
             some_level, some_slope = np.float64(0), np.float64(0)
             for lane in range(first, g.lanes, 4):
                 own_level, own_slope = np.float64(0), np.float64(0)
-                for i in range(lane, g.side, g.lanes):
-                    at = start + i * g.inner
-                    weighed = head[at] * gamma[i * g.along + r % g.count]
+                for i in range(lane, side, g.lanes):
+                    weighed = head[o, k, i, j] * gamma[k, i if g.along else 0]
                     own_level += weighed
-                    own_slope += weighed * ((data[at] - centre) * inverse)
+                    own_slope += weighed * ((data[o, k, i, j] - centre) * inverse)
                 some_level += own_level
                 some_slope += own_slope
             level += some_level
             slope += some_slope
         if seen:
-            level -= d_mean[r] * scale
-            slope -= d_std[r] * scale
-        level /= g.side
-        slope /= g.side
-        for i in range(g.side):
-            at = start + i * g.inner
-            weighed = head[at] * gamma[i * g.along + r % g.count]
-            d_data[at] = (weighed - level - (data[at] - centre) * inverse * slope) * inverse
+            level -= d_mean[o, k, j] * scale
+            slope -= d_std[o, k, j] * scale
+        level /= side
+        slope /= side
+        for i in range(side):
+            weighed = head[o, k, i, j] * gamma[k, i if g.along else 0]
+            d_data[o, k, i, j] = (weighed - level - (data[o, k, i, j] - centre) * inverse * slope) * inverse
 
 
-def collect_weights(head, data, mean, std, d_gamma, d_beta, n, g: NormalisedRows):
-    """Gradients of the ``n`` weights and shifts, over all elements that they apply to."""
-    for k in items(n):
+def collect_weights(head, data, mean, std, d_gamma, d_beta, g: NormalisedRows):
+    """d_gamma[k, i] = sum over (o, j) of head . (data - mean) / std, at [o, k, i, j]; d_beta[k, i] = that of head."""
+    for k, i in items(d_gamma.shape):
         dot, total = np.float64(0), np.float64(0)
-        for r in range(k * (1 - g.along), g.rows, g.count):
-            start = row_start(r, g)
-            centre, inverse = np.float64(mean[r]), 1.0 / np.float64(std[r])
-            for i in range(k * g.along, k + 1 if g.along else g.side):
-                at = start + i * g.inner
-                total += head[at]
-                dot += head[at] * ((data[at] - centre) * inverse)
+        for o, j in steps((data.shape[0], data.shape[3])):
+            centre, inverse = np.float64(mean[o, k, j]), 1.0 / np.float64(std[o, k, j])
+            total += head[o, k, i, j]
+            dot += head[o, k, i, j] * ((data[o, k, i, j] - centre) * inverse)
+        d_gamma[k, i] = dot
+        d_beta[k, i] = total
+
+
+def collect_weights_of_rows(head, data, mean, std, d_gamma, d_beta):
+    """The same where rows have one weight: d_gamma[k] and d_beta[k] are sums over (o, j, i)."""
+    for k in items(data.shape[1]):
+        dot, total = np.float64(0), np.float64(0)
+        for o, j in steps((data.shape[0], data.shape[3])):
+            centre, inverse = np.float64(mean[o, k, j]), 1.0 / np.float64(std[o, k, j])
+            for i in range(data.shape[2]):
+                total += head[o, k, i, j]
+                dot += head[o, k, i, j] * ((data[o, k, i, j] - centre) * inverse)
         d_gamma[k] = dot
         d_beta[k] = total
 
 
-ROW_STATISTICS, NORMALISE_ROWS = Loop(row_statistics), Loop(normalise_rows)
-THROUGH_ROWS, COLLECT_WEIGHTS = Loop(through_rows), Loop(collect_weights)
+ROW_STATISTICS, NORMALISE_ROWS, THROUGH_ROWS = Loop(row_statistics), Loop(normalise_rows), Loop(through_rows)
+COLLECT_WEIGHTS, COLLECT_WEIGHTS_OF_ROWS = Loop(collect_weights), Loop(collect_weights_of_rows)
 
 
 # --- the operators ------------------------------------------------------------------------------
 
 
+class Sides(NamedTuple):
+    """The shapes of data, of gamma and of mean under the axes of the loops, and the geometry."""
+
+    data: tuple[int, int, int, int]
+    gamma: tuple[int, int]
+    mean: tuple[int, int, int]
+    g: NormalisedRows
+
+
+def sides_of(outer, groups, side, inner, along, kind):
+    g = NormalisedRows(along, lanes_of(side, inner, kind))
+    return Sides((outer, groups, side, inner), (groups, side if along else 1), (outer, groups, inner), g)
+
+
 @lru_cache(maxsize=4096)
-def rows_of_layer(p, shape, kind):
+def sides_of_layer(p, shape, kind):
     outer, side, inner = outer_side_inner(shape, p.axis % len(shape))
-    lanes = lanes_of(side, inner, kind)
-    return NormalisedRows(rows=outer * inner, side=side, inner=inner, along=1, count=1, lanes=lanes)
+    return sides_of(outer, 1, side, inner, 1, kind)
 
 
 @lru_cache(maxsize=4096)
-def rows_of_group(p, shape, kind):
+def sides_of_group(p, shape, kind):
     batch, channels, *rest = shape
-    side = channels // p.num_groups * prod(rest)
-    lanes = lanes_of(side, 1, kind)
-    return NormalisedRows(rows=batch * p.num_groups, side=side, inner=1, along=0, count=p.num_groups, lanes=lanes)
+    return sides_of(batch, p.num_groups, channels // p.num_groups * prod(rest), 1, 0, kind)
 
 
 @lru_cache(maxsize=4096)
-def rows_of_instance(p, shape, kind):
+def sides_of_instance(p, shape, kind):
     batch, channels, *rest = shape
-    side = prod(rest)
-    return NormalisedRows(
-        rows=batch * channels, side=side, inner=1, along=0, count=channels, lanes=lanes_of(side, 1, kind),
-    )
+    return sides_of(batch, channels, prod(rest), 1, 0, kind)
 
 
-def normaliser(rows_of):
-    """forward and backward of the operator whose rows ``rows_of(p, shape, dtype)`` tells."""
+def normaliser(sides_of):
+    """forward and backward of the operator for whose parameters, shape and dtype ``sides_of`` gives Sides."""
 
     def forward(p, data, gamma, beta, out, mean, std):
-        g = rows_of(p, data.shape, data.dtype)
-        ROW_STATISTICS(data, mean, std, p.eps, g)
-        NORMALISE_ROWS(data, gamma, beta, mean, std, out, g)
+        sides = sides_of(p, data.shape, data.dtype)
+        data, mean, std = data.reshape(sides.data), mean.reshape(sides.mean), std.reshape(sides.mean)
+        gamma, beta = gamma.reshape(sides.gamma), beta.reshape(sides.gamma)
+        ROW_STATISTICS(data, mean, std, p.eps, sides.g)
+        NORMALISE_ROWS(data, gamma, beta, mean, std, out.reshape(sides.data), sides.g)
 
     def backward(p, head, *others):
         *heads, data, gamma, d_data, d_gamma, d_beta = others
-        g = rows_of(p, data.shape, data.dtype)
-        mean, std, spare = scratch(data, g.rows, g.rows, gamma.size)
-        ROW_STATISTICS(data, mean, std, p.eps, g)
+        sides = sides_of(p, data.shape, data.dtype)
+        count = prod(sides.mean)
+        *statistics, spare = scratch(data, count, count, gamma.size)
+        mean, std, *heads = (one.reshape(sides.mean) for one in (*statistics, *heads))
+        head, data = head.reshape(sides.data), data.reshape(sides.data)
+        ROW_STATISTICS(data, mean, std, p.eps, sides.g)
         if d_data is not None:
             d_mean, d_std = heads or (mean, std)  # not read where there are no such heads
-            THROUGH_ROWS(head, d_mean, d_std, data, gamma, mean, std, d_data, len(heads), g)
-        if d_gamma is not None or d_beta is not None:
-            targets = [spare if target is None else target for target in (d_gamma, d_beta)]
-            COLLECT_WEIGHTS(head, data, mean, std, *targets, gamma.size, g)
+            gamma, d_data = gamma.reshape(sides.gamma), d_data.reshape(sides.data)
+            THROUGH_ROWS(head, d_mean, d_std, data, gamma, mean, std, d_data, len(heads), sides.g)
+        if d_gamma is None and d_beta is None:
+            return
+        targets = [spare if target is None else target for target in (d_gamma, d_beta)]
+        if sides.g.along:
+            COLLECT_WEIGHTS(head, data, mean, std, *(target.reshape(sides.gamma) for target in targets), sides.g)
+        else:
+            COLLECT_WEIGHTS_OF_ROWS(head, data, mean, std, *targets)
 
     return forward, backward
 
@@ -326,8 +343,8 @@ def cases_instance(draw):
     return Case({"eps": draw.choice((0.001, 0.5))}, {"data": draw.shape(3, 5)}, {"data": "apart"})
 
 
-def page(name, params, infer, rows_of, cases, refusals, tier):
-    forward, backward = normaliser(rows_of)
+def page(name, params, infer, sides_of, cases, refusals, tier):
+    forward, backward = normaliser(sides_of)
     return Op(
         name=name, doc=__doc__, params=params, inputs=("data", "gamma", "beta"),
         outputs=("output", "mean", "std"), hidden=2,
@@ -338,17 +355,17 @@ def page(name, params, infer, rows_of, cases, refusals, tier):
     )
 
 
-register(page("LayerNorm", Params, infer, rows_of_layer, cases, {
+register(page("LayerNorm", Params, infer, sides_of_layer, cases, {
     "LayerNorm/axis": refused((2, 3), axis=2),
     "layer-norm/parameters": refused((2, 3), gamma=(2,)),
     "layer-norm/types": refused((2, 3), dtype="int32"),
 }, tier=1))
-register(page("GroupNorm", GroupParams, infer_group, rows_of_group, cases_group, {
+register(page("GroupNorm", GroupParams, infer_group, sides_of_group, cases_group, {
     "GroupNorm/groups": refused((2, 3, 4), num_groups=2),
     "layer-norm/parameters": refused((2, 4, 4), num_groups=2, gamma=(4,)),
     "layer-norm/types": refused((2, 3, 2), dtype="int32"),
 }, tier=2))
-register(page("InstanceNorm", InstanceParams, infer_instance, rows_of_instance, cases_instance, {
+register(page("InstanceNorm", InstanceParams, infer_instance, sides_of_instance, cases_instance, {
     "InstanceNorm/rank": refused((2, 3)),
     "layer-norm/parameters": refused((2, 3, 4), gamma=(4,)),
     "layer-norm/types": refused((2, 3, 2), dtype="int32"),

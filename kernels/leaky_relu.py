@@ -48,7 +48,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from .foundation import Case, Loop, Op, Sources, decides, items, merge, register, require, scalar
+from .foundation import Case, Loop, Op, Sources, decides, items, merge, register, require, scalar, steps
 from .foundation.quirk import declare
 from .foundation.shapes import agree
 from .multilinear import register_once
@@ -189,30 +189,26 @@ def chain_own(head, data, mask, d_data, n):
         d_data[i] = head[i] * leaky_slope(data[i], mask[i])
 
 
-def map_channels(data, gamma, out, rows, channels, inner):
-    """data is (rows, channels, inner)."""
-    for row in items(rows * channels):
-        slope = gamma[row % channels]
-        for j in range(row * inner, row * inner + inner):
-            out[j] = leaky(data[j], slope)
+def map_channels(data, gamma, out):
+    """out[n, c, i] = data[n, c, i], times gamma[c] where it is not above 0."""
+    for n, c, i in items(out.shape):
+        out[n, c, i] = leaky(data[n, c, i], gamma[c])
 
 
-def chain_channels(head, data, gamma, d_data, rows, channels, inner):
-    for row in items(rows * channels):
-        slope = gamma[row % channels]
-        for j in range(row * inner, row * inner + inner):
-            d_data[j] = head[j] * leaky_slope(data[j], slope)
+def chain_channels(head, data, gamma, d_data):
+    """d_data[n, c, i] = head[n, c, i], times gamma[c] where data is not above 0."""
+    for n, c, i in items(d_data.shape):
+        d_data[n, c, i] = head[n, c, i] * leaky_slope(data[n, c, i], gamma[c])
 
 
-def sum_gamma(head, data, d_gamma, rows, channels, inner):
-    for channel in items(channels):
+def sum_gamma(head, data, d_gamma):
+    """d_gamma[c] = sum of head[n, c, i] . data[n, c, i] over the places (n, i) where data is not above 0."""
+    for c in items(data.shape[1]):
         total = np.float64(0)
-        for row in range(rows):
-            start = (row * channels + channel) * inner
-            for j in range(start, start + inner):
-                if data[j] <= 0:
-                    total += head[j] * data[j]
-        d_gamma[channel] = total
+        for n, i in steps((data.shape[0], data.shape[2])):
+            if data[n, c, i] <= 0:
+                total += head[n, c, i] * data[n, c, i]
+        d_gamma[c] = total
 
 
 def draw_slopes(mask, words, n, span, lower):
@@ -243,12 +239,13 @@ DRAW_SLOPES = Loop(draw_slopes, unit=unit_single), Loop(draw_slopes, unit=unit_d
 # --- the operator -------------------------------------------------------------------------------
 
 
-def rows_channels_inner(data, gamma):
+def by_channel(shape, gamma):
+    """The shape of data as (outer, elements of gamma, inner)."""
     if gamma.size == 1:
-        return 1, 1, data.size
-    if gamma.shape == data.shape:
-        return 1, data.size, 1
-    return data.shape[0], data.shape[1], prod(data.shape[2:])
+        return 1, 1, prod(shape)
+    if gamma.shape == shape:
+        return 1, gamma.size, 1
+    return shape[0], shape[1], prod(shape[2:])
 
 
 def fill_slopes(p, mask, is_train, rng):
@@ -263,7 +260,8 @@ def fill_slopes(p, mask, is_train, rng):
 @decides("LeakyReLU/parameters")
 def forward(p, data, gamma, out, mask=None, *, is_train, rng):
     if gamma is not None:
-        MAP_CHANNELS(data, gamma, out, *rows_channels_inner(data, gamma))
+        sides = by_channel(data.shape, gamma)
+        MAP_CHANNELS(data.reshape(sides), gamma, out.reshape(sides))
     elif mask is not None:
         fill_slopes(p, mask, is_train, rng)
         MAP_OWN(data, mask, out, data.size)
@@ -271,24 +269,28 @@ def forward(p, data, gamma, out, mask=None, *, is_train, rng):
         CURVES[p.act_type][0](data, out, data.size, float(np.float32(p.slope)))
 
 
+def backward_channels(head, data, gamma, d_data, d_gamma):
+    sides, late = by_channel(data.shape, gamma), _PRELU.active
+    head, data = head.reshape(sides), data.reshape(sides)
+    if d_gamma is not None and not late:  # first, because d_data may overwrite the head
+        SUM_GAMMA(head, data, d_gamma)
+    if d_data is not None:
+        CHAIN_CHANNELS(head, data, gamma, d_data.reshape(sides))
+    if d_gamma is not None and late:
+        SUM_GAMMA(head, data, d_gamma)
+
+
 @decides("LeakyReLU/at-zero", "LeakyReLU/gamma-sum")
 def backward(p, head, data, *others, is_train):
     *slopes, d_data, d_gamma = others
-    late = _PRELU.active
-    if d_gamma is not None and not late:  # first, because d_data may overwrite the head
-        SUM_GAMMA(head, data, d_gamma, *rows_channels_inner(data, slopes[0]))
-    if d_data is not None:
-        if p.act_type == "prelu":
-            sides = rows_channels_inner(data, slopes[0])
-            CHAIN_CHANNELS(head, data, slopes[0], d_data, *sides)
-        elif p.act_type == "rrelu":
-            CHAIN_OWN(head, data, slopes[0], d_data, data.size)
-        else:
-            old = p.act_type == "selu" and _SELU.active
-            chain = CHAIN_SELU_QUIRK if old else CURVES[p.act_type][1]
-            chain(head, data, d_data, data.size, float(np.float32(p.slope)))
-    if d_gamma is not None and late:
-        SUM_GAMMA(head, data, d_gamma, *rows_channels_inner(data, slopes[0]))
+    if p.act_type == "prelu":
+        backward_channels(head, data, slopes[0], d_data, d_gamma)
+    elif d_data is not None and p.act_type == "rrelu":
+        CHAIN_OWN(head, data, slopes[0], d_data, data.size)
+    elif d_data is not None:
+        old = p.act_type == "selu" and _SELU.active
+        chain = CHAIN_SELU_QUIRK if old else CURVES[p.act_type][1]
+        chain(head, data, d_data, data.size, float(np.float32(p.slope)))
 
 
 # what the slope is below 0, made of operators of the input; exp never sees what it could overflow on

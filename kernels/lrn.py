@@ -58,36 +58,35 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (n, channels, inner); a window reaches ``half`` channels to either side.
+# data is (batch, channels, inner); a window is the channels k from c - half to c + half that there are.
 
 
-def scales(data, scale, n, channels, inner, half, share, knorm):
-    for row in items(n * channels):
-        c = row % channels
-        first, end = row - min(half, c), row + min(half + 1, channels - c)
-        for i in range(inner):
-            total = np.float64(0)
-            for k in range(first, end):
-                total += np.float64(data[k * inner + i]) * data[k * inner + i]
-            scale[row * inner + i] = knorm + share * total
+def scales(data, scale, half, share, knorm):
+    """scale[n, c, i] = knorm + share . sum of data[n, k, i]^2 over the window of c."""
+    for n, c, i in items(scale.shape):
+        total = np.float64(0)
+        for k in range(max(c - half, 0), min(c + half + 1, data.shape[1])):
+            total += np.float64(data[n, k, i]) * data[n, k, i]
+        scale[n, c, i] = knorm + share * total
 
 
 def respond(data, scale, out, n, beta):
+    """out[i] = data[i] . scale[i]^-beta."""
     for i in items(n):
         out[i] = data[i] * power(scale[i], -beta)
 
 
-def respond_back(head, data, scale, d_data, n, channels, inner, half, share, beta):
-    for row in items(n * channels):
-        c = row % channels
-        first, end = row - min(half, c), row + min(half + 1, channels - c)
-        for i in range(inner):
-            total = np.float64(0)
-            for k in range(first, end):
-                at = k * inner + i
-                total += np.float64(head[at]) * data[at] * power(scale[at], -beta - 1)
-            at = row * inner + i
-            d_data[at] = head[at] * power(scale[at], -beta) - 2 * share * beta * data[at] * total
+def respond_back(head, data, scale, d_data, half, share, beta):
+    """d_data[n, c, i] = head . scale^-beta - 2 share beta . data . sum, all at [n, c, i].
+
+    The sum is that of head . data . scale^(-beta - 1), at [n, k, i], over the window of c.
+    """
+    for n, c, i in items(d_data.shape):
+        total = np.float64(0)
+        for k in range(max(c - half, 0), min(c + half + 1, data.shape[1])):
+            total += np.float64(head[n, k, i]) * data[n, k, i] * power(scale[n, k, i], -beta - 1)
+        direct = head[n, c, i] * power(scale[n, c, i], -beta)
+        d_data[n, c, i] = direct - 2 * share * beta * data[n, c, i] * total
 
 
 SCALES, RESPOND, RESPOND_BACK = Loop(scales), Loop(respond), Loop(respond_back)
@@ -96,18 +95,25 @@ SCALES, RESPOND, RESPOND_BACK = Loop(scales), Loop(respond), Loop(respond_back)
 # --- the operator -------------------------------------------------------------------------------
 
 
-def numbers(p, shape):
-    return shape[0], shape[1], prod(shape[2:]), (p.nsize - 1) // 2, p.alpha / p.nsize
+def by_channel(*arrays):
+    """The arrays as (batch, channels, inner)."""
+    batch, channels, *rest = arrays[0].shape
+    return [array.reshape((batch, channels, prod(rest))) for array in arrays]
+
+
+def window(p):
+    """How many channels it reaches to either side, and what the sum of its squares is multiplied by."""
+    return (p.nsize - 1) // 2, p.alpha / p.nsize
 
 
 def forward(p, data, out, scale):
-    SCALES(data, scale, *numbers(p, data.shape), p.knorm)
+    SCALES(*by_channel(data, scale), *window(p), p.knorm)
     RESPOND(data, scale, out, data.size, p.beta)
 
 
 def backward(p, head, data, scale, d_data):
     if d_data is not None:
-        RESPOND_BACK(head, data, scale, d_data, *numbers(p, data.shape), p.beta)
+        RESPOND_BACK(*by_channel(head, data, scale, d_data), *window(p), p.beta)
 
 
 def cases(draw):

@@ -50,9 +50,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .foundation import UNKNOWN, Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scratch
+from .foundation import UNKNOWN, Case, Floats, Loop, Op, as_buffer, items, merge, register, require, scalar, scratch
 from .foundation.facts import outputs_only
-from .shared.boxes import SUPPRESS, Suppression, floating, nothing, ranked
+from .shared.boxes import SUPPRESS, Suppression, corners, floating, limited, nothing, ranked
 
 CLAUSE = "_contrib_MultiBoxDetection/inputs"
 
@@ -81,66 +81,74 @@ def infer(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# rows (batch, n, 6) hold the anchors that have a class, in order; counts says how many an image has.
+# rows (batch, anchors, 6) holds class, score, left, top, right and bottom of the anchors that have a class, in order;
+# counts[n] says how many image n has.
 
 
 class Geometry(NamedTuple):
-    batch_size: int
-    classes: int
-    anchors: int
     clip: int
     force_suppress: int
 
 
+@scalar
+def moved(low, high, shift, growth):
+    """The ends of an interval whose middle is moved by ``shift`` sides and whose side grows by exp(growth)."""
+    side = high - low
+    middle, half = (low + high) * 0.5 + shift * side, exp(growth) * side * 0.5
+    return middle - half, middle + half
+
+
 def collect(scores, location, anchor, variances, rows, keys, kinds, alive, counts, threshold, g: Geometry):
-    for b in items(g.batch_size):
+    """Row after row, the anchors whose best class other than 0 has a score of threshold or more.
+
+    location[n, i] says how far the middle of anchor i moves across and down, and how much wider and taller it grows.
+    Rows that are left over have the key -inf and are not alive.
+    """
+    for n in items(rows.shape[0]):
         count = 0
-        for j in range(g.anchors):
+        for i in range(rows.shape[1]):
             kind = 0
             best = -1.0
-            for c in range(1, g.classes):
-                score = scores[(b * g.classes + c) * g.anchors + j]
+            for c in range(1, scores.shape[1]):
+                score = scores[n, c, i]
                 kind = c if score > best else kind
                 best = score if score > best else best
-            keys[b * g.anchors + j] = -inf
-            alive[b * g.anchors + j] = 0
+            keys[n, i] = -inf
+            alive[n, i] = 0
             if kind > 0 and not best < threshold:
-                row = b * g.anchors + count
-                rows[row * 6] = kind - 1
-                rows[row * 6 + 1] = best
-                for k in range(2):
-                    side = anchor[j * 4 + k + 2] - anchor[j * 4 + k]
-                    middle = (anchor[j * 4 + k] + anchor[j * 4 + k + 2]) * 0.5
-                    at = (b * g.anchors + j) * 4 + k
-                    middle += location[at] * variances[k] * side
-                    half = exp(location[at + 2] * variances[k + 2]) * side * 0.5
-                    low, high = middle - half, middle + half
-                    rows[row * 6 + 2 + k] = min(max(low, 0.0), 1.0) if g.clip else low
-                    rows[row * 6 + 4 + k] = min(max(high, 0.0), 1.0) if g.clip else high
-                keys[row] = best
-                kinds[row] = 0 if g.force_suppress else kind
-                alive[row] = 1
+                rows[n, count, 0] = kind - 1
+                rows[n, count, 1] = best
+                left, top, right, bottom = corners(anchor, 0, i, 0)
+                across, down, wide, tall = corners(location, n, i, 0)
+                left, right = moved(left, right, across * variances[0], wide * variances[2])
+                top, bottom = moved(top, bottom, down * variances[1], tall * variances[3])
+                rows[n, count, 2] = limited(left, g.clip)
+                rows[n, count, 3] = limited(top, g.clip)
+                rows[n, count, 4] = limited(right, g.clip)
+                rows[n, count, 5] = limited(bottom, g.clip)
+                keys[n, count] = best
+                kinds[n, count] = 0 if g.force_suppress else kind
+                alive[n, count] = 1
                 count += 1
-        counts[b] = count
+        counts[n] = count
 
 
-def emit(rows, alive, order, counts, out, batch, n, limit):
-    """Rows in order as far as limit, then as they were collected."""
-    for b in items(batch):
-        for i in range(n):
-            filled = i < counts[b]
-            source = b * n + (order[b * n + i] if i < limit else i)
-            for k in range(6):
-                out[(b * n + i) * 6 + k] = rows[source * 6 + k] if filled else -1
-            if filled and (i >= limit or alive[source] == 0):
-                out[(b * n + i) * 6] = -1
+def emit(rows, alive, order, counts, out, limit):
+    """out[n, i] = the i-th row in order, as far as limit, then row i; class -1 for what is not alive or not ordered."""
+    for n, i in items(out.shape[:2]):
+        filled = i < counts[n]
+        source = order[n, i] if i < limit else i
+        for k in range(6):
+            out[n, i, k] = rows[n, source, k] if filled else -1
+        if filled and (i >= limit or alive[n, source] == 0):
+            out[n, i, 0] = -1
 
 
-def emit_unsorted(rows, counts, out, batch, n):
-    for b in items(batch):
-        for i in range(n):
-            for k in range(6):
-                out[(b * n + i) * 6 + k] = rows[(b * n + i) * 6 + k] if i < counts[b] else -1
+def emit_unsorted(rows, counts, out):
+    """out[n, i] = row i of image n, -1 where there is none."""
+    for n, i in items(out.shape[:2]):
+        for k in range(6):
+            out[n, i, k] = rows[n, i, k] if i < counts[n] else -1
 
 
 COLLECT, EMIT, EMIT_UNSORTED = Loop(collect), Loop(emit), Loop(emit_unsorted)
@@ -150,20 +158,21 @@ COLLECT, EMIT, EMIT_UNSORTED = Loop(collect), Loop(emit), Loop(emit_unsorted)
 
 
 def forward(p, scores, location, anchor, out):
-    batch, classes, n = scores.shape
-    rows, keys, kinds, alive = scratch(scores, *(batch * n * k for k in (6, 1, 1, 1)))
+    batch, _, n = scores.shape
+    rows, *each = scratch(scores, *(batch * n * k for k in (6, 1, 1, 1)))
+    rows, (keys, kinds, alive) = rows.reshape((batch, n, 6)), (one.reshape((batch, n)) for one in each)
     order, other, counts = scratch(scores, batch * n, batch * n, batch, dtype=np.int64)
     variances = as_buffer(np.array(p.variances, scores.dtype), scores.device)
-    g = Geometry(batch, classes, n, int(p.clip), int(p.force_suppress))
+    location, g = location.reshape((batch, n, 4)), Geometry(int(p.clip), int(p.force_suppress))
     COLLECT(scores, location, anchor, variances, rows, keys, kinds, alive, counts, p.threshold, g)
     if not 0 < p.nms_threshold <= 1:
-        EMIT_UNSORTED(rows, counts, out, batch, n)
+        EMIT_UNSORTED(rows, counts, out)
         return
     limit = min(p.nms_topk, n) if p.nms_topk > 0 else n
-    order = ranked(keys, order, other, batch, n)
-    nms = Suppression(batch, n, width=6, coord_start=2, limit=limit, most=limit, inclusive=1)
+    order = ranked(keys, order, other, batch, n).reshape((batch, n))
+    nms = Suppression(coord_start=2, limit=limit, most=limit, inclusive=1)
     SUPPRESS(rows, kinds, alive, order, p.nms_threshold, 0.0, nms)
-    EMIT(rows, alive, order, counts, out, batch, n, limit)
+    EMIT(rows, alive, order, counts, out, limit)
 
 
 def cases(draw):

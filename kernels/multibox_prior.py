@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .foundation import UNKNOWN, Case, Floats, Loop, Op, as_buffer, items, merge, register, require
-from .shared.boxes import floating, nothing
+from .shared.boxes import floating, limited, nothing
 
 CLAUSE = "_contrib_MultiBoxPrior/shape"
 
@@ -71,10 +71,6 @@ def infer(p, ins, outs):
 
 
 class Geometry(NamedTuple):
-    height: int
-    width: int
-    kinds: int
-    """Boxes around a pixel."""
     clip: int
     step_y: float
     step_x: float
@@ -83,15 +79,16 @@ class Geometry(NamedTuple):
 
 
 def place(out, halves, g: Geometry):
-    """Boxes around every pixel; ``halves`` are the halves of their widths and heights."""
-    for pixel in items(g.height * g.width):
-        x, y = (pixel % g.width + g.offset_x) * g.step_x, (pixel // g.width + g.offset_y) * g.step_y
-        for k in range(g.kinds):
-            for side in range(4):
-                value = (y if side % 2 else x) + halves[k * 2 + side % 2] * (1 if side > 1 else -1)
-                if g.clip:
-                    value = min(max(value, 0.0), 1.0)
-                out[(pixel * g.kinds + k) * 4 + side] = value
+    """out[i, j, k] = left, top, right and bottom of box k around pixel (i, j).
+
+    halves[k] are half its width and half its height.
+    """
+    for i, j, k in items(out.shape[:3]):
+        x, y = (j + g.offset_x) * g.step_x, (i + g.offset_y) * g.step_y
+        out[i, j, k, 0] = limited(x - halves[k, 0], g.clip)
+        out[i, j, k, 1] = limited(y - halves[k, 1], g.clip)
+        out[i, j, k, 2] = limited(x + halves[k, 0], g.clip)
+        out[i, j, k, 3] = limited(y + halves[k, 1], g.clip)
 
 
 PLACE = Loop(place)
@@ -106,7 +103,8 @@ def forward(p, data, out):
     halves = [(s * high / wide * np.sqrt(r) / 2, s / np.sqrt(r) / 2) for s, r in shapes]
     steps = p.steps if min(p.steps) > 0 else (1 / high, 1 / wide)
     table = as_buffer(np.array(halves, out.dtype), out.device)
-    PLACE(out, table, Geometry(high, wide, len(halves), int(p.clip), *map(float, (*steps, *p.offsets))))
+    g = Geometry(int(p.clip), *map(float, (*steps, *p.offsets)))
+    PLACE(out.reshape((high, wide, len(halves), 4)), table, g)
 
 
 def cases(draw):

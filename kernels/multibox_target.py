@@ -84,11 +84,12 @@ from .foundation import (
     register,
     require,
     require_some,
+    scalar,
     scratch,
     told,
 )
 from .foundation.loops import clipped
-from .shared.boxes import floating, log_ratio, nothing, overlap, ranked
+from .shared.boxes import corners, floating, log_ratio, nothing, overlap, ranked
 
 CLAUSE = "_contrib_MultiBoxTarget/inputs"
 
@@ -126,18 +127,11 @@ def infer(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# match is the object of an anchor, -1 none, and -2 for anchors of images without objects; keys rank the candidates for
-# mining.
+# match[n, i] is the object of anchor i of image n; -1 if it has none, -2 if the image has no objects. Anchors with the
+# largest keys become background first.
 
 
 class Geometry(NamedTuple):
-    """An image has ``objects`` rows of ``label_width`` numbers in label; those from class -1 on are no objects."""
-
-    batch_size: int
-    anchors: int
-    objects: int
-    label_width: int
-    classes: int
     minimum_negative_samples: int
     overlap_threshold: float
     negative_mining_ratio: float
@@ -145,94 +139,118 @@ class Geometry(NamedTuple):
     ignore_label: float
 
 
-def compare(anchor, label, scores, overlaps, keys, extent, g: Geometry):
-    """Overlaps of anchors and labels, and minus the probability that an anchor is background."""
-    for i in items(g.batch_size * g.anchors):
-        b, j = i // g.anchors, i % g.anchors
-        for k in range(g.objects):
-            at = (b * g.objects + k) * g.label_width + 1
-            overlaps[i * g.objects + k] = overlap(anchor, j * 4, label, at, extent)
-        background = scores[b * g.classes * g.anchors + j]
-        largest = background
-        for c in range(1, g.classes):
-            score = scores[(b * g.classes + c) * g.anchors + j]
-            largest = score if score > largest else largest
+def compare(anchor, label, overlaps, extent):
+    """overlaps[n, i, k] = intersection over union of anchor i and object k of image n."""
+    for n, i, k in items(overlaps.shape):
+        overlaps[n, i, k] = overlap(corners(anchor, 0, i, 0), corners(label, n, k, 1), extent)
+
+
+def rank_background(scores, keys):
+    """keys[n, i] = minus the probability of background: -exp(scores[n, 0, i]) / sum of exp(scores[n, c, i]) over c."""
+    for n, i in items(keys.shape):
+        largest = scores[n, 0, i]
+        for c in range(1, scores.shape[1]):
+            largest = scores[n, c, i] if scores[n, c, i] > largest else largest
         total = np.float64(0)
-        for c in range(g.classes):
-            total += exp(np.float64(scores[(b * g.classes + c) * g.anchors + j] - largest))
-        keys[i] = -(exp(np.float64(background - largest)) / total)
+        for c in range(scores.shape[1]):
+            total += exp(np.float64(scores[n, c, i] - largest))
+        keys[n, i] = -(exp(np.float64(scores[n, 0, i] - largest)) / total)
 
 
-def match_pairs(label, overlaps, keys, match, taken, found, g: Geometry):
-    """Match anchors and objects; the keys of those that are no candidates for background become least."""
-    for b in items(g.batch_size):
-        first, last = b * g.anchors, (b + 1) * g.anchors
-        objects = 0
-        while objects < g.objects and label[(b * g.objects + objects) * g.label_width] != -1:
-            taken[b * g.objects + objects] = 0
-            objects += 1
-        for i in range(first, last):
-            match[i] = -1 if objects else -2
-        found[b] = 0
+@scalar
+def objects_of(label, n):
+    """How many rows of image ``n`` are objects: those before the first of class -1."""
+    count = 0
+    while count < label.shape[1] and label[n, count, 0] != -1:
+        count += 1
+    return count
+
+
+def match_pairs(label, overlaps, match, taken, matched):
+    """Match the free anchor and free object with the largest overlap above 1e-6, again and again; count the pairs."""
+    for n in items(match.shape[0]):
+        anchors, objects = match.shape[1], objects_of(label, n)
+        for k in range(objects):
+            taken[n, k] = 0
+        for i in range(anchors):
+            match[n, i] = -1 if objects else -2
+        matched[n] = 0
         searching = objects > 0
         while searching:
             best = np.float64(1e-6)
             row, column = -1, -1
-            for i in range(first, last):
-                if match[i] < 0:
+            for i in range(anchors):
+                if match[n, i] < 0:
                     for k in range(objects):
-                        if taken[b * g.objects + k] == 0 and overlaps[i * g.objects + k] > best:
-                            best = np.float64(overlaps[i * g.objects + k])
+                        if taken[n, k] == 0 and overlaps[n, i, k] > best:
+                            best = np.float64(overlaps[n, i, k])
                             row, column = i, k
             searching = row >= 0
             if searching:
-                match[row] = column
-                taken[b * g.objects + column] = 1
-                found[b] += 1
-        for i in range(first, last):
-            if match[i] < 0 and objects:
+                match[n, row] = column
+                taken[n, column] = 1
+                matched[n] += 1
+
+
+def match_rest(label, overlaps, keys, match, matched, g: Geometry):
+    """Match an anchor left over with the object that it overlaps most, if by more than overlap_threshold.
+
+    It stays a candidate for background if it is not matched and that overlap is below negative_mining_thresh; all
+    others get the least key.
+    """
+    for n in items(match.shape[0]):
+        for i in range(match.shape[1]):
+            is_candidate = False
+            if match[n, i] == -1:
                 where = 0
-                for k in range(1, objects):
-                    where = k if overlaps[i * g.objects + k] > overlaps[i * g.objects + where] else where
-                most = overlaps[i * g.objects + where]
-                if g.overlap_threshold > 0 and most > g.overlap_threshold:
-                    match[i] = where
-                    found[b] += 1
-                elif most < g.negative_mining_thresh:
-                    continue
-            keys[i] = -inf
+                for k in range(1, objects_of(label, n)):
+                    where = k if overlaps[n, i, k] > overlaps[n, i, where] else where
+                if g.overlap_threshold > 0 and overlaps[n, i, where] > g.overlap_threshold:
+                    match[n, i] = where
+                    matched[n] += 1
+                else:
+                    is_candidate = overlaps[n, i, where] < g.negative_mining_thresh
+            if not is_candidate:
+                keys[n, i] = -inf
 
 
-def assign(anchor, label, keys, match, order, found, variances, target, mask, kinds, g: Geometry):
-    for b in items(g.batch_size):
-        first, last = b * g.anchors, (b + 1) * g.anchors
-        mining = g.negative_mining_ratio > 0
-        wanted = g.anchors
-        if mining:
-            wanted = max(clipped(found[b] * g.negative_mining_ratio, g.anchors + 1), g.minimum_negative_samples)
-        for i in range(first, last):
-            kinds[i] = 0 if not mining and match[i] > -2 else g.ignore_label
-        for place in range(min(wanted, g.anchors) if mining else 0):
-            one = first + order[first + place]
-            if keys[one] > -inf:
-                kinds[one] = 0
-        for i in range(first, last):
-            for k in range(4):
-                target[i * 4 + k] = 0
-                mask[i * 4 + k] = match[i] >= 0
-            if match[i] >= 0:
-                at = (b * g.objects + match[i]) * g.label_width + 1
-                kinds[i] = label[at - 1] + 1
-                for k in range(2):
-                    low = anchor[(i - first) * 4 + k]
-                    side = anchor[(i - first) * 4 + k + 2] - low
-                    length = label[at + k + 2] - label[at + k]
-                    shift = label[at + k] + length * 0.5 - (low + side * 0.5)
-                    target[i * 4 + k] = shift / side / variances[k]
-                    target[i * 4 + k + 2] = log_ratio(length, side) / variances[k + 2]
+def classify(label, keys, match, order, matched, kinds, g: Geometry):
+    """kinds[n, i] = 1 + class of the object of anchor i, 0 if the anchor is background, else ignore_label."""
+    for n in items(match.shape[0]):
+        anchors, mining = match.shape[1], g.negative_mining_ratio > 0
+        for i in range(anchors):
+            kinds[n, i] = 0 if not mining and match[n, i] > -2 else g.ignore_label
+        wanted = max(clipped(matched[n] * g.negative_mining_ratio, anchors + 1), g.minimum_negative_samples)
+        for place in range(min(wanted, anchors) if mining else 0):
+            if keys[n, order[n, place]] > -inf:
+                kinds[n, order[n, place]] = 0
+        for i in range(anchors):
+            if match[n, i] >= 0:
+                kinds[n, i] = label[n, match[n, i], 0] + 1
 
 
-COMPARE, MATCH, ASSIGN = Loop(compare), Loop(match_pairs), Loop(assign)
+def locate(anchor, label, match, variances, target, mask):
+    """Along each axis, target[n, i] = (middle - middle') / side' / variance and log(side / side') / variance.
+
+    The middle and the side are those of the object of anchor i, and ' marks those of the anchor.
+    """
+    for n, i in items(match.shape):
+        for k in range(4):
+            target[n, i, k] = 0
+            mask[n, i, k] = match[n, i] >= 0
+        if match[n, i] >= 0:
+            for axis in range(2):
+                low, start = anchor[0, i, axis], label[n, match[n, i], axis + 1]
+                side = anchor[0, i, axis + 2] - low
+                length = label[n, match[n, i], axis + 3] - start
+                shift = start + length * 0.5 - (low + side * 0.5)
+                target[n, i, axis] = shift / side / variances[axis]
+                target[n, i, axis + 2] = log_ratio(length, side) / variances[axis + 2]
+
+
+COMPARE, RANK_BACKGROUND = Loop(compare), Loop(rank_background)
+MATCH_PAIRS, MATCH_REST = Loop(match_pairs), Loop(match_rest)
+CLASSIFY, LOCATE = Loop(classify), Loop(locate)
 
 
 # --- the operator -------------------------------------------------------------------------------
@@ -240,22 +258,27 @@ COMPARE, MATCH, ASSIGN = Loop(compare), Loop(match_pairs), Loop(assign)
 
 @decides("_contrib_MultiBoxTarget/outputs")
 def forward(p, anchor, label, scores, target, mask, kinds):
-    batch, classes, n = scores.shape
-    m, width = label.shape[1:]
+    batch, _, n = scores.shape
+    m = label.shape[1]
     overlaps, keys = scratch(anchor, batch * n * m, batch * n)
-    order, other, match, taken, found = scratch(
+    order, other, match, taken, matched = scratch(
         anchor, batch * n, batch * n, batch * n, batch * m, batch, dtype=np.int64
     )
+    overlaps, taken = overlaps.reshape((batch, n, m)), taken.reshape((batch, m))
+    keys, match = keys.reshape((batch, n)), match.reshape((batch, n))
     g = Geometry(
-        batch, n, m, width, classes, p.minimum_negative_samples, p.overlap_threshold, p.negative_mining_ratio,
-        p.negative_mining_thresh, p.ignore_label,
+        p.minimum_negative_samples, p.overlap_threshold, p.negative_mining_ratio, p.negative_mining_thresh,
+        p.ignore_label,
     )
-    COMPARE(anchor, label, scores, overlaps, keys, 0.0, g)
-    MATCH(label, overlaps, keys, match, taken, found, g)
+    COMPARE(anchor, label, overlaps, 0.0)
+    RANK_BACKGROUND(scores, keys)
+    MATCH_PAIRS(label, overlaps, match, taken, matched)
+    MATCH_REST(label, overlaps, keys, match, matched, g)
     if p.negative_mining_ratio > 0:
         order = ranked(keys, order, other, batch, n)
+    CLASSIFY(label, keys, match, order.reshape((batch, n)), matched, kinds, g)
     variances = as_buffer(np.array(p.variances, anchor.dtype), anchor.device)
-    ASSIGN(anchor, label, keys, match, order, found, variances, target, mask, kinds, g)
+    LOCATE(anchor, label, match, variances, target.reshape((batch, n, 4)), mask.reshape((batch, n, 4)))
 
 
 def cases(draw):

@@ -73,32 +73,36 @@ def infer_type(p, ins, outs):
 # --- loops ----------------------------------------------------------------------------------------
 
 
-def choose(data, words, classes, n, per, k, zero):
-    """Class of each draw; the running sum has data's type."""
-    for i in items(n):
-        base = i // per * k
+# data is (rows, classes); what is drawn from it is (rows, draws).
+
+
+def choose(data, words, classes, zero):
+    """classes[r, i] = the first class at which the running sum of data[r], in data's type, exceeds the unit number."""
+    for r, i in items(classes.shape):
         chosen = 0
         total = zero
-        u = single(words[i])
-        for c in range(k):
-            if data[base + c] > 0 and total <= u:
+        u = single(words[r, i])
+        for c in range(data.shape[1]):
+            if data[r, c] > 0 and total <= u:
                 chosen = c
-                total += data[base + c]
-        classes[i] = chosen
+                total += data[r, c]
+        classes[r, i] = chosen
 
 
-def logarithms(data, classes, out, n, per, k):
-    for i in items(n):
-        out[i] = math.log(data[i // per * k + np.int64(classes[i])])
+def logarithms(data, classes, out):
+    """out[r, i] = log(data[r, c]) of the class c = classes[r, i]."""
+    for r, i in items(out.shape):
+        out[r, i] = math.log(data[r, np.int64(classes[r, i])])
 
 
-def spread(data, classes, head, d_data, rows, per, k):
-    for row in items(rows):
-        for c in range(k):
-            d_data[row * k + c] = 0
-        for i in range(row * per, row * per + per):
-            at = row * k + np.int64(classes[i])
-            d_data[at] += head[i] / data[at]
+def spread(data, classes, head, d_data):
+    """d_data[r, c] = sum of head[r, i] / data[r, c] over the draws i of class c."""
+    for r in items(d_data.shape[0]):
+        for c in range(d_data.shape[1]):
+            d_data[r, c] = 0
+        for i in range(head.shape[1]):
+            c = np.int64(classes[r, i])
+            d_data[r, c] += head[r, i] / data[r, c]
 
 
 CHOOSE, LOGARITHMS, SPREAD = Loop(choose), Loop(logarithms), Loop(spread)
@@ -108,13 +112,14 @@ CHOOSE, LOGARITHMS, SPREAD = Loop(choose), Loop(logarithms), Loop(spread)
 
 
 def forward(p, data, classes, *logs, rng):
-    k, n = data.shape[-1], classes.size
-    per = prod(p.shape)
+    n, rows = classes.size, prod(data.shape[:-1])
+    drawn = (rows, prod(p.shape))
     (words,) = scratch(data, n, dtype=np.uint32)
     TAKE(words, single_engine(data.device, rng), n, 1, n)
-    CHOOSE(data, words, classes, n, per, k, 0.0)
+    data, classes = data.reshape((rows, data.shape[-1])), classes.reshape(drawn)
+    CHOOSE(data, words.reshape(drawn), classes, 0.0)
     for out in logs:
-        LOGARITHMS(data, classes, out, n, per, k)
+        LOGARITHMS(data, classes, out.reshape(drawn))
 
 
 def backward(p, *buffers):
@@ -124,9 +129,8 @@ def backward(p, *buffers):
     if not p.get_prob:
         FILL(d_data, 0, d_data.size)
         return
-    k = data.shape[-1]
-    rows = data.size // k
-    SPREAD(data, classes, heads[-1], d_data, rows, classes.size // rows, k)
+    shape, drawn = (prod(data.shape[:-1]), data.shape[-1]), (prod(data.shape[:-1]), prod(p.shape))
+    SPREAD(data.reshape(shape), classes.reshape(drawn), heads[-1].reshape(drawn), d_data.reshape(shape))
 
 
 def cases(draw):

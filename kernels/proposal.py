@@ -135,30 +135,25 @@ def infer_one(p, ins, outs):
 
 
 class Geometry(NamedTuple):
-    batch_size: int
-    anchors: int
-    """Anchors of a pixel."""
-    height: int
-    width: int
     feature_stride: int
     rpn_min_size: int
     iou_loss: int
 
 
 def propose(scores, deltas, info, anchors, boxes, keys, kinds, alive, g: Geometry):
-    """Box and score of every anchor of every pixel, in the order image, row, column, anchor."""
-    for i in items(g.batch_size * g.height * g.width * g.anchors):
-        pixel, k = i // g.anchors, i % g.anchors
-        column, row, b = pixel % g.width, pixel // g.width % g.height, pixel // (g.width * g.height)
-        least = info[b * 3 + 2] * g.rpn_min_size
-        size = g.height * g.width
-        inside = row + 1 <= info[b * 3] / g.feature_stride and column + 1 <= info[b * 3 + 1] / g.feature_stride
+    """Box and score of anchor k at each pixel.
+
+    deltas[n, k] has the maps of the four numbers p. Along each axis, the middle of the box is that of the anchor
+    + p . side, and its side is exp(p') . side.
+    """
+    for n, row, column, k in items(keys.shape):
+        least = info[n, 2] * g.rpn_min_size
+        inside = row + 1 <= info[n, 0] / g.feature_stride and column + 1 <= info[n, 1] / g.feature_stride
         small = False
         for axis in range(2):
             shift = (row if axis else column) * g.feature_stride
-            low, high_end = anchors[k * 4 + axis] + shift, anchors[k * 4 + axis + 2] + shift
-            at = (b * g.anchors + k) * 4 * size + axis * size + row * g.width + column
-            first, second = deltas[at], deltas[at + 2 * size]
+            low, high_end = anchors[k, axis] + shift, anchors[k, axis + 2] + shift
+            first, second = deltas[n, k, axis, row, column], deltas[n, k, axis + 2, row, column]
             if g.iou_loss:
                 low, high_end = low + first, high_end + second
             else:
@@ -166,34 +161,34 @@ def propose(scores, deltas, info, anchors, boxes, keys, kinds, alive, g: Geometr
                 middle = low + (side - 1) * 0.5 + first * side
                 low = middle - (exp(second) * side - 1) * 0.5
                 high_end = middle + (exp(second) * side - 1) * 0.5
-            edge = info[b * 3 + 1 - axis] - 1
-            boxes[i * 4 + axis] = max(min(low, edge), 0.0)
-            boxes[i * 4 + axis + 2] = max(min(high_end, edge), 0.0)
-            small = small or boxes[i * 4 + axis + 2] - boxes[i * 4 + axis] + 1 < least
-        for k_side in range(4):
+            edge = info[n, 1 - axis] - 1
+            boxes[n, row, column, k, axis] = max(min(low, edge), 0.0)
+            boxes[n, row, column, k, axis + 2] = max(min(high_end, edge), 0.0)
+            small = small or boxes[n, row, column, k, axis + 2] - boxes[n, row, column, k, axis] + 1 < least
+        for end in range(4):
             if small:
-                boxes[i * 4 + k_side] += (least if k_side > 1 else -least) * 0.5
-        score = scores[((b * 2 + 1) * g.anchors + k) * size + row * g.width + column]
-        keys[i] = score if inside and not small else -1
-        kinds[i] = 0
-        alive[i] = 1
+                boxes[n, row, column, k, end] += (least if end > 1 else -least) * 0.5
+        score = scores[n, keys.shape[3] + k, row, column]
+        keys[n, row, column, k] = score if inside and not small else -1
+        kinds[n, row, column, k] = 0
+        alive[n, row, column, k] = 1
 
 
-def emit(boxes, keys, alive, order, out, out_scores, batch, n, limit, rows):
+def emit(boxes, keys, alive, order, out, out_scores, limit):
     """Rows (image, left, top, right, bottom) of the boxes still alive, in order, and from the first again."""
-    for b in items(batch):
+    for n in items(out.shape[0]):
         kept = 0
         for i in range(limit):
-            one = order[b * n + i]
-            if alive[b * n + one] > 0 and kept < rows:
-                order[b * n + kept] = one
+            one = order[n, i]
+            if alive[n, one] > 0 and kept < out.shape[1]:
+                order[n, kept] = one
                 kept += 1
-        for i in range(rows):
-            one = b * n + order[b * n + i % kept]
-            out[(b * rows + i) * 5] = b
+        for i in range(out.shape[1]):
+            one = order[n, i % kept]
+            out[n, i, 0] = n
             for k in range(4):
-                out[(b * rows + i) * 5 + 1 + k] = boxes[one * 4 + k]
-            out_scores[b * rows + i] = keys[one]
+                out[n, i, k + 1] = boxes[n, one, k]
+            out_scores[n, i] = keys[n, one]
 
 
 PROPOSE, EMIT = Loop(propose), Loop(emit)
@@ -220,17 +215,24 @@ def forward(p, scores, deltas, info, out, out_scores):
     batch, channels, height, width = scores.shape
     count, rows = channels // 2, p.rpn_post_nms_top_n
     n = count * height * width
-    boxes, keys, kinds, alive = scratch(scores, *(batch * n * k for k in (4, 1, 1, 1)))
+    boxes, *each = scratch(scores, *(batch * n * k for k in (4, 1, 1, 1)))
     buffers = scratch(scores, batch * n, batch * n, dtype=np.int64)
     anchors = as_buffer(np.array(anchors_of(p), scores.dtype), scores.device)
-    g = Geometry(batch, count, height, width, p.feature_stride, p.rpn_min_size, int(p.iou_loss))
-    PROPOSE(scores, deltas, info, anchors, boxes, keys, kinds, alive, g)
-    order = ranked(keys, *buffers, batch, n)
+    g = Geometry(p.feature_stride, p.rpn_min_size, int(p.iou_loss))
+    places = (batch, height, width, count)
+    deltas = deltas.reshape((batch, count, 4, height, width))
+    PROPOSE(
+        scores, deltas, info, anchors, boxes.reshape((*places, 4)), *(one.reshape(places) for one in each), g,
+    )
+    boxes, (keys, kinds, alive) = boxes.reshape((batch, n, 4)), (one.reshape((batch, n)) for one in each)
+    order = ranked(keys, *buffers, batch, n).reshape((batch, n))
     limit = min(p.rpn_pre_nms_top_n, n) if p.rpn_pre_nms_top_n > 0 else n
-    nms = Suppression(batch, n, width=4, coord_start=0, limit=limit, most=rows, inclusive=0)
+    nms = Suppression(coord_start=0, limit=limit, most=rows, inclusive=0)
     extent = 1.0  # a box that ends at 15 holds pixel 15: its sides are high - low + 1
     SUPPRESS(boxes, kinds, alive, order, p.threshold, extent, nms)
-    EMIT(boxes, keys, alive, order, out, out_scores, batch, n, limit, rows)
+    EMIT(
+        boxes, keys, alive, order, out.reshape((batch, rows, 5)), out_scores.reshape((batch, rows)), limit,
+    )
 
 
 def cases_of(batches):

@@ -116,13 +116,13 @@ def pool(data, rois, out, scale, group_size):
 
 
 def pool_back(head, rois, d_data, scale, group_size):
-    """d_data[n, c, y, x] = sum of head / count over the bins that read the pixel; channel c is (f, row, column)."""
+    """d_data[n, c, y, x] = sum of head / count over the bins that read the pixel; (f, row, column) names c."""
     bins = head.shape[2]
-    for n, c in items(d_data.shape[:2]):
+    for n, f, row, column in items((d_data.shape[0], head.shape[1], group_size, group_size)):
+        c = (f * group_size + row) * group_size + column
         for y, x in steps(d_data.shape[2:]):
             d_data[n, c, y, x] = 0
-        f, row, column = c // (group_size * group_size), c // group_size % group_size, c % group_size
-        for region in range(rois.shape[0] if f < head.shape[1] else 0):
+        for region in range(rois.shape[0]):
             if image_of(rois[region, 0], d_data.shape[0]) == n:
                 for i, j in steps(head.shape[2:]):
                     if part_of(i, group_size, bins) == row and part_of(j, group_size, bins) == column:
@@ -149,7 +149,10 @@ def forward(p, data, rois, out):
 
 def backward(p, head, rois, d_data, d_rois):
     if d_data is not None:
-        POOL_BACK(head, rois, d_data, p.spatial_scale, p.group_size or p.pooled_size)
+        group_size = p.group_size or p.pooled_size
+        if d_data.shape[1] > p.output_dim * group_size**2:  # channels that no bin reads
+            zero(d_data)
+        POOL_BACK(head, rois, d_data, p.spatial_scale, group_size)
     zero(d_rois)
 
 

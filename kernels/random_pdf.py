@@ -44,6 +44,7 @@
 """
 
 import math
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -216,46 +217,51 @@ def generalized_alpha(x, mu, alpha):
 
 
 # --- loops ----------------------------------------------------------------------------------------
-# Each is bound to a density and its slope.
+# Each is bound to a density and its slope. sample[k, i] is the i-th sample of distribution k, whose parameters are
+# first[k] and second[k].
 
 
-def densities(sample, first, second, out, n, per, is_log):
-    for i in items(n):
-        a, b = np.float64(first[i // per]), np.float64(second[i // per])
-        value = log_density(np.float64(sample[i]), a, b)  # noqa: F821  # bound
-        out[i] = value if is_log == 1 else math.exp(value)
+def densities(sample, first, second, out, is_log):
+    """out[k, i] = density of sample[k, i], or its logarithm."""
+    for k, i in items(out.shape):
+        a, b = np.float64(first[k]), np.float64(second[k])
+        value = log_density(np.float64(sample[k, i]), a, b)  # noqa: F821  # bound
+        out[k, i] = value if is_log == 1 else math.exp(value)
 
 
-def sample_slopes(sample, first, second, head, d_sample, n, per, is_log):
-    for i in items(n):
-        x, a, b = np.float64(sample[i]), np.float64(first[i // per]), np.float64(second[i // per])
+def sample_slopes(sample, first, second, head, d_sample, is_log):
+    """d_sample[k, i] = head[k, i] . density . slope of its logarithm, without the density where is_log is 1."""
+    for k, i in items(d_sample.shape):
+        x, a, b = np.float64(sample[k, i]), np.float64(first[k]), np.float64(second[k])
         factor = 1.0 if is_log == 1 else math.exp(log_density(x, a, b))  # noqa: F821  # bound
-        d_sample[i] = head[i] * factor * slope(x, a, b)  # noqa: F821  # bound
+        d_sample[k, i] = head[k, i] * factor * slope(x, a, b)  # noqa: F821  # bound
 
 
-def parameter_slopes(sample, first, second, head, d_parameter, count, per, is_log):
-    for k in items(count):
+def parameter_slopes(sample, first, second, head, d_parameter, is_log):
+    """d_parameter[k] = sum of the same over the samples i of distribution k."""
+    for k in items(sample.shape[0]):
         a, b = np.float64(first[k]), np.float64(second[k])
         total = 0.0
-        for i in range(k * per, k * per + per):
-            x = np.float64(sample[i])
+        for i in range(sample.shape[1]):
+            x = np.float64(sample[k, i])
             factor = 1.0 if is_log == 1 else math.exp(log_density(x, a, b))  # noqa: F821  # bound
-            total += head[i] * factor * slope(x, a, b)  # noqa: F821  # bound
+            total += head[k, i] * factor * slope(x, a, b)  # noqa: F821  # bound
         d_parameter[k] = total
 
 
 # --- the operators --------------------------------------------------------------------------------
 
 
-def per_distribution(sample, parameter):
-    return sample.size // max(1, parameter.size)
+def by_distribution(sample, parameter):
+    """The shape (distributions, samples of each)."""
+    return parameter.size, prod(sample.shape[len(parameter.shape) :])
 
 
 def forward_with(loop):
     def forward(p, sample, *arrays):
         *parameters, out = arrays
-        per = per_distribution(sample, parameters[0])
-        loop(sample, parameters[0], parameters[-1], out, out.size, per, p.is_log)
+        shape = by_distribution(sample, parameters[0])
+        loop(sample.reshape(shape), parameters[0], parameters[-1], out.reshape(shape), p.is_log)
 
     return forward
 
@@ -264,10 +270,12 @@ def backward_with(loops):
     def backward(p, head, *buffers):
         inputs, gradients = buffers[: len(loops)], buffers[len(loops) :]
         sample, first, second = inputs[0], inputs[1], inputs[-1]
-        per = per_distribution(sample, first)
-        for loop, gradient in zip(loops, gradients, strict=True):
+        shape = by_distribution(sample, first)
+        sample, head = sample.reshape(shape), head.reshape(shape)
+        targets = [None if gradients[0] is None else gradients[0].reshape(shape), *gradients[1:]]
+        for loop, gradient in zip(loops, targets, strict=True):
             if gradient is not None:
-                loop(sample, first, second, head, gradient, gradient.size, per, p.is_log)
+                loop(sample, first, second, head, gradient, p.is_log)
 
     return backward
 

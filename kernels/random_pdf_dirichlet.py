@@ -63,53 +63,58 @@ def infer_type(p, ins, outs):
 # --- loops ----------------------------------------------------------------------------------------
 
 
+# sample[r, i] is the i-th sample of the distribution whose parameters are alpha[r], both along the last axis.
+
+
 @scalar
-def log_density(sample, alpha, x, a, k):
-    """For the ``k`` shares from ``sample[x]`` and parameters from ``alpha[a]``."""
+def log_density(sample, alpha, r, i):
+    """lgamma(sum of alpha[r, c]) + sum of (alpha[r, c] - 1) . log(sample[r, i, c]) - lgamma(alpha[r, c]) over c."""
     total, result = 0.0, 0.0
-    for c in range(k):
-        power = np.float64(alpha[a + c])
+    for c in range(alpha.shape[1]):
+        power = np.float64(alpha[r, c])
         total += power
         result -= math.lgamma(power)
         if power != 1:
-            result += (power - 1) * math.log(np.float64(sample[x + c]))
+            result += (power - 1) * math.log(np.float64(sample[r, i, c]))
     return result + math.lgamma(total)
 
 
 @scalar
-def factor(head, sample, alpha, i, per, k, is_log):
-    """How much the i-th logarithm weighs."""
+def weight_of(head, sample, alpha, r, i, is_log):
+    """The gradient by the logarithm of the density: head[r, i], times the density unless is_log is 1."""
     if is_log == 1:
-        return np.float64(head[i])
-    return head[i] * math.exp(log_density(sample, alpha, i * k, i // per * k, k))
+        return np.float64(head[r, i])
+    return head[r, i] * math.exp(log_density(sample, alpha, r, i))
 
 
-def densities(sample, alpha, out, n, per, k, is_log):
-    for i in items(n):
-        value = log_density(sample, alpha, i * k, i // per * k, k)
-        out[i] = value if is_log == 1 else math.exp(value)
+def densities(sample, alpha, out, is_log):
+    """out[r, i] = density of sample[r, i], or its logarithm."""
+    for r, i in items(out.shape):
+        value = log_density(sample, alpha, r, i)
+        out[r, i] = value if is_log == 1 else math.exp(value)
 
 
-def sample_slopes(sample, alpha, head, d_sample, n, per, k, is_log):
-    for i in items(n):
-        weight = factor(head, sample, alpha, i, per, k, is_log)
-        for c in range(k):
-            power = np.float64(alpha[i // per * k + c]) - 1
-            d_sample[i * k + c] = 0.0 if power == 0 else weight * power / np.float64(sample[i * k + c])
+def sample_slopes(sample, alpha, head, d_sample, is_log):
+    """d_sample[r, i, c] = weight . (alpha[r, c] - 1) / sample[r, i, c]."""
+    for r, i in items(head.shape):
+        weight = weight_of(head, sample, alpha, r, i, is_log)
+        for c in range(alpha.shape[1]):
+            power = np.float64(alpha[r, c]) - 1
+            d_sample[r, i, c] = 0.0 if power == 0 else weight * power / np.float64(sample[r, i, c])
 
 
-def alpha_slopes(sample, alpha, head, d_alpha, count, per, k, is_log):
-    for at in items(count):
-        j = at // k
+def alpha_slopes(sample, alpha, head, d_alpha, is_log):
+    """d_alpha[r, c] = sum over i of weight . (digamma(sum of alpha[r]) - digamma(alpha[r, c]) + log of the share)."""
+    for r, c in items(d_alpha.shape):
         total = 0.0
-        for c in range(k):
-            total += np.float64(alpha[j * k + c])
-        change = digamma(total) - digamma(np.float64(alpha[at]))
+        for k in range(alpha.shape[1]):
+            total += np.float64(alpha[r, k])
+        change = digamma(total) - digamma(np.float64(alpha[r, c]))
         result = 0.0
-        for i in range(j * per, j * per + per):
-            weight = factor(head, sample, alpha, i, per, k, is_log)
-            result += weight * (change + math.log(np.float64(sample[i * k + at - j * k])))
-        d_alpha[at] = result
+        for i in range(head.shape[1]):
+            weight = weight_of(head, sample, alpha, r, i, is_log)
+            result += weight * (change + math.log(np.float64(sample[r, i, c])))
+        d_alpha[r, c] = result
 
 
 DENSITIES, SAMPLE_SLOPES, ALPHA_SLOPES = Loop(densities), Loop(sample_slopes), Loop(alpha_slopes)
@@ -118,21 +123,24 @@ DENSITIES, SAMPLE_SLOPES, ALPHA_SLOPES = Loop(densities), Loop(sample_slopes), L
 # --- the operator ---------------------------------------------------------------------------------
 
 
-def shares(sample, alpha):
-    """How many samples have the parameters of one row of alpha, and the numbers in each."""
-    return prod(sample.shape[len(alpha.shape) - 1 : -1]), alpha.shape[-1]
+def by_distribution(sample, alpha):
+    """The shapes (distributions, samples of each, shares) and (distributions, shares)."""
+    rows, shares = prod(alpha.shape[:-1]), alpha.shape[-1]
+    return (rows, prod(sample.shape[len(alpha.shape) - 1 : -1]), shares), (rows, shares)
 
 
 def forward(p, sample, alpha, out):
-    DENSITIES(sample, alpha, out, out.size, *shares(sample, alpha), p.is_log)
+    shape, rows = by_distribution(sample, alpha)
+    DENSITIES(sample.reshape(shape), alpha.reshape(rows), out.reshape(shape[:2]), p.is_log)
 
 
 def backward(p, head, sample, alpha, d_sample, d_alpha):
-    per, k = shares(sample, alpha)
+    shape, rows = by_distribution(sample, alpha)
+    arrays = sample.reshape(shape), alpha.reshape(rows), head.reshape(shape[:2])
     if d_sample is not None:
-        SAMPLE_SLOPES(sample, alpha, head, d_sample, head.size, per, k, p.is_log)
+        SAMPLE_SLOPES(*arrays, d_sample.reshape(shape), p.is_log)
     if d_alpha is not None:
-        ALPHA_SLOPES(sample, alpha, head, d_alpha, alpha.size, per, k, p.is_log)
+        ALPHA_SLOPES(*arrays, d_alpha.reshape(rows), p.is_log)
 
 
 def cases(draw):

@@ -22,22 +22,36 @@ def shared(low, high, other_low, other_high, extent):
 
 
 @scalar
-def area(boxes, i, extent):
-    """Area of the box in corner form that begins at ``boxes[i]``; 0 where a side is negative."""
-    width = boxes[i + 2] - boxes[i] + extent
-    height = boxes[i + 3] - boxes[i + 1] + extent
+def corners(boxes, n, i, start):
+    """Left, top, right and bottom of box ``i`` of image ``n``: the columns of its row from ``start`` on."""
+    return boxes[n, i, start], boxes[n, i, start + 1], boxes[n, i, start + 2], boxes[n, i, start + 3]
+
+
+@scalar
+def area(box, extent):
+    """Area of a box (left, top, right, bottom); 0 where a side is negative."""
+    left, top, right, bottom = box
+    width, height = right - left + extent, bottom - top + extent
     return extent - extent if width < 0 or height < 0 else width * height
 
 
 @scalar
-def overlap(boxes, i, others, j, extent):
-    """Intersection over union of two boxes in corner form, in their own precision."""
-    width = shared(boxes[i], boxes[i + 2], others[j], others[j + 2], extent)
-    height = shared(boxes[i + 1], boxes[i + 3], others[j + 1], others[j + 3], extent)
+def overlap(one, other, extent):
+    """Intersection over union of two boxes (left, top, right, bottom), in their own precision."""
+    left, top, right, bottom = one
+    other_left, other_top, other_right, other_bottom = other
+    width = shared(left, right, other_left, other_right, extent)
+    height = shared(top, bottom, other_top, other_bottom, extent)
     if width <= 0 or height <= 0:
         return extent - extent
     meet = width * height
-    return meet / (area(boxes, i, extent) + area(others, j, extent) - meet)
+    return meet / (area(one, extent) + area(other, extent) - meet)
+
+
+@scalar
+def limited(coordinate, clip):
+    """A coordinate, inside 0 .. 1 if ``clip`` says so."""
+    return min(max(coordinate, 0.0), 1.0) if clip else coordinate
 
 
 @scalar
@@ -53,12 +67,10 @@ def log_ratio(length, side):
 
 
 class Suppression(NamedTuple):
-    """Each image of the batch has ``boxes`` rows; the coordinates of a box begin at column ``coord_start``."""
+    """How boxes (batch, boxes, width) are read, and which of them take part."""
 
-    batch_size: int
-    boxes: int
-    width: int
     coord_start: int
+    """The column of left; those of top, right and bottom follow it."""
     limit: int
     """Only so many boxes of an image take part, the first in order."""
     most: int
@@ -68,20 +80,24 @@ class Suppression(NamedTuple):
 
 
 def suppress(boxes, kinds, alive, order, threshold, extent, g: Suppression):
-    """Non-maximum suppression: each box that is still alive, in order, suppresses later ones of its kind."""
-    for b in items(g.batch_size):
+    """Non-maximum suppression: each box that is still alive, in order, suppresses later ones of its kind.
+
+    alive[n, box] becomes 0 where an earlier box overlaps it by more than threshold. ``order`` (batch, boxes) numbers
+    the boxes of an image, the first one first.
+    """
+    for n in items(alive.shape[0]):
         kept = 0
         for i in range(g.limit):
-            one = b * g.boxes + order[b * g.boxes + i]
-            if alive[one] > 0:
+            one = order[n, i]
+            if alive[n, one] > 0:
                 kept += 1
+                box = corners(boxes, n, one, g.coord_start)
                 for j in range(i + 1, g.limit if kept < g.most else 0):
-                    other = b * g.boxes + order[b * g.boxes + j]
-                    if alive[other] > 0 and kinds[one] == kinds[other]:
-                        start, other_start = one * g.width + g.coord_start, other * g.width + g.coord_start
-                        much = overlap(boxes, start, boxes, other_start, extent)
+                    other = order[n, j]
+                    if alive[n, other] > 0 and kinds[n, one] == kinds[n, other]:
+                        much = overlap(box, corners(boxes, n, other, g.coord_start), extent)
                         if much > threshold or (g.inclusive and much == threshold):
-                            alive[other] = 0
+                            alive[n, other] = 0
 
 
 SUPPRESS = Loop(suppress)

@@ -6,32 +6,36 @@ A row is ``n`` elements from ``start`` on, ``step`` apart, in ``lanes`` lanes (`
 import numpy as np
 
 from ..foundation import scalar
+from ..foundation.texts import inlined
 
 
+@inlined
 @scalar
-def sum_of_row(data, start, n, step, lanes):
+def sum_of_row(data, o, k, j, lanes):
+    """The sum of data[o, k, i, j] over i."""
     total = np.float64(0)
     for first in range(min(4, lanes)):
         quarter = np.float64(0)
         for lane in range(first, lanes, 4):
             part = np.float64(0)
-            for i in range(lane, n, lanes):
-                part += data[start + i * step]
+            for i in range(lane, data.shape[2], lanes):
+                part += data[o, k, i, j]
             quarter += part
         total += quarter
     return total
 
 
+@inlined
 @scalar
-def squares_of_row(data, centre, start, n, step, lanes):
-    """The sum of squared differences to ``centre``."""
+def squares_of_row(data, centre, o, k, j, lanes):
+    """The sum of (data[o, k, i, j] - centre)^2 over i."""
     total = np.float64(0)
     for first in range(min(4, lanes)):
         quarter = np.float64(0)
         for lane in range(first, lanes, 4):
             part = np.float64(0)
-            for i in range(lane, n, lanes):
-                part += (data[start + i * step] - centre) * (data[start + i * step] - centre)
+            for i in range(lane, data.shape[2], lanes):
+                part += (data[o, k, i, j] - centre) * (data[o, k, i, j] - centre)
             quarter += part
         total += quarter
     return total

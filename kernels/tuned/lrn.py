@@ -79,10 +79,10 @@ def _doubles(name: str, size: int) -> np.ndarray:
 
 @twin(SCALES)
 def scales(
-    data: Buffer, scale: Buffer, n: int, channels: int, inner: int, half: int, share: float, knorm: float
+    data: Buffer, scale: Buffer, half: int, share: float, knorm: float
 ) -> None:
     """knorm plus share times the sum of the squares of each window of channels."""
-    single = np.float32(share), np.float32(knorm)
+    (n, channels, inner), single = data.shape, (np.float32(share), np.float32(knorm))
     fill_scales(data.flat, scale.flat, _doubles("sums", inner), n * channels, channels, inner, half, *single)
 
 
@@ -97,14 +97,13 @@ def respond(data: Buffer, scale: Buffer, out: Buffer, n: int, beta: float) -> No
 
 @twin(RESPOND_BACK)
 def respond_back(
-    head: Buffer, data: Buffer, scale: Buffer, d_data: Buffer, n: int, channels: int, inner: int, half: int,
-    share: float, beta: float,
-) -> None:  # fmt: skip
+    head: Buffer, data: Buffer, scale: Buffer, d_data: Buffer, half: int, share: float, beta: float
+) -> None:
     """The gradient of data / scale^beta."""
     if beta == BETA:
+        n, channels, inner = data.shape
         flat = [each.flat for each in (head, data, scale, d_data)]
         memory = _doubles("terms", channels * inner), _doubles("sums", inner)
         fill_response_back(*flat, *memory, n, channels, inner, half, 2.0 * np.float32(share) * BETA)
     else:
-        numbers = n, channels, inner, half, share, beta
-        plain(RESPOND_BACK, head, data, scale, d_data, *numbers)
+        plain(RESPOND_BACK, head, data, scale, d_data, half, share, beta)

@@ -160,8 +160,7 @@ def fill_shortened_back(head, out, norm, d_data, wide, rows, side):
 
 def takes(args: Sequence[Any]) -> bool:
     """Whether twins run a call over LayerNorm's rows: not for few elements, and not where a sum is in C order."""
-    g = args[-1]
-    return g.lanes > 1 and g.rows * g.side >= FEWEST
+    return args[-1].lanes > 1 and args[0].size >= FEWEST
 
 
 def takes_vectors(args: Sequence[Any]) -> bool:
@@ -179,7 +178,7 @@ def row_statistics(data: Buffer, mean: Buffer, std: Buffer, eps: float, g: Any) 
     """Mean and standard deviation of each row; ``g`` is the page's NormalisedRows."""
     flat = data.flat
     fill_row_statistics(
-        flat, mean.flat, std.flat, flat.dtype.type(eps), _wide("row", 1), g.rows, g.side
+        flat, mean.flat, std.flat, flat.dtype.type(eps), _wide("row", 1), mean.size, data.shape[2]
     )
 
 
@@ -189,7 +188,7 @@ def normalise_rows(
 ) -> None:
     """Fill out with the normalised rows, weighed and shifted."""
     arrays = data.flat, gamma.flat, beta.flat, mean.flat, std.flat, out.flat
-    fill_normalised(*arrays, g.rows, g.side, g.along, g.count)
+    fill_normalised(*arrays, mean.size, data.shape[2], g.along, data.shape[1])
 
 
 @twin(THROUGH_ROWS, dtypes=FLOATS, takes=takes)
@@ -199,19 +198,20 @@ def through_rows(
 ) -> None:  # fmt: skip
     """The gradient by data."""
     arrays = head, d_mean, d_std, data, gamma, mean, std, d_data
-    spare = _wide("weighed", g.side), _wide("row", g.side)
-    numbers = Through(int(seen), g.rows, g.side, g.along, g.count)
+    _, groups, side, _ = data.shape
+    spare = _wide("weighed", side), _wide("row", side)
+    numbers = Through(int(seen), mean.size, side, g.along, groups)
     fill_through_rows(*[a.flat for a in arrays], *spare, tuple(numbers))
 
 
-@twin(COLLECT_WEIGHTS, dtypes=FLOATS, takes=lambda args: args[-1].along == 1 and takes(args))
+@twin(COLLECT_WEIGHTS, dtypes=FLOATS, takes=takes)
 def collect_weights(
-    head: Buffer, data: Buffer, mean: Buffer, std: Buffer, d_gamma: Buffer, d_beta: Buffer, n: int, g: Any
+    head: Buffer, data: Buffer, mean: Buffer, std: Buffer, d_gamma: Buffer, d_beta: Buffer, g: Any
 ) -> None:
     """Gradients of the weights and shifts of LayerNorm."""
     arrays = head, data, mean, std, d_gamma, d_beta
     spare = _wide("weighed", BESIDE), _wide("row", BESIDE)
-    fill_weights(*[a.flat for a in arrays], *spare, g.rows, g.side)
+    fill_weights(*[a.flat for a in arrays], *spare, mean.size, data.shape[2])
 
 
 @twin(LENGTHS, dtypes=FLOATS, takes=takes_vectors)

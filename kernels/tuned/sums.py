@@ -75,21 +75,18 @@ def fill_sums(head, out, outer, channels, inner):
 
 @twin(BATCH_STATISTICS)
 def batch_statistics(
-    data: Buffer, mean: Buffer, inverse: Buffer, outer: int, channels: int, inner: int, eps: float
+    data: Buffer, mean: Buffer, inverse: Buffer, eps: float
 ) -> None:
     """Mean and 1 / sqrt(variance + eps) of each channel."""
-    fill_statistics(data.flat, mean.flat, inverse.flat, outer, channels, inner, eps)
+    fill_statistics(data.flat, mean.flat, inverse.flat, *data.shape, eps)
 
 
 @twin(HEAD_SUMS)
 def head_sums(
-    head: Buffer, data: Buffer, mean: Buffer, inverse: Buffer, sums: Buffer,
-    outer: int, channels: int, inner: int,
-) -> None:  # fmt: skip
+    head: Buffer, data: Buffer, mean: Buffer, inverse: Buffer, sums: Buffer
+) -> None:
     """Per channel the sum of head and that of head . (data - mean) . inverse."""
-    fill_head_sums(
-        head.flat, data.flat, mean.flat, inverse.flat, sums.flat, outer, channels, inner
-    )
+    fill_head_sums(head.flat, data.flat, mean.flat, inverse.flat, sums.flat, *data.shape)
 
 
 @twin(GATHER_BIAS)

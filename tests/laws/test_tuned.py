@@ -270,14 +270,13 @@ def test_sums_of_channels(outer, channels, inner, seed):
     mean = data.astype(np.float64).mean(axis=(0, 2))
     deviation = data.astype(np.float64).std(axis=(0, 2))
     nothing = np.full(channels, np.nan, np.float32)
-    numbers = (outer, channels, inner)
-    memory = [Memory(a) for a in (data, nothing, nothing, head, np.full(2 * channels, np.nan))]
+    memory = [Memory(a) for a in (data, nothing, nothing, head, np.full((channels, 2), np.nan))]
     *buffers, heads, sums = [each.buffer for each in memory]
     found = [each.flat for each in buffers[1:]]
-    batch_norm.BATCH_STATISTICS(*buffers, *numbers, 0.5)
+    batch_norm.BATCH_STATISTICS(*buffers, 0.5)
     np.testing.assert_allclose(found[0], mean, rtol=EPS, atol=1e-12)
     np.testing.assert_allclose(found[1], 1 / np.sqrt(deviation**2 + 0.5), rtol=EPS)
-    batch_norm.HEAD_SUMS(heads, *buffers, sums, *numbers)
+    batch_norm.HEAD_SUMS(heads, *buffers, sums)
     centred = data.astype(np.float64) - found[0][:, None]
     dots = (head.astype(np.float64) * centred).sum(axis=(0, 2)) * found[1]
     np.testing.assert_allclose(sums.flat[0::2], truth, rtol=1e-12, atol=1e-12)

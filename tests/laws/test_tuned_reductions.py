@@ -40,7 +40,7 @@ def same_bits(loop, inputs, shape, numbers, dtype, outputs=1):
     def writing(run):
         def call(*args):
             out = args[len(inputs)]
-            parts = [Buffer(part, (part.size,)) for part in np.split(out.flat, outputs)]
+            parts = [Buffer(part, shape[outputs > 1 :]) for part in np.split(out.flat, outputs)]
             run(*args[: len(inputs)], *parts, *numbers)
 
         return call
@@ -114,18 +114,20 @@ def test_all_places_of_extremes(loop, dtype, outer, side, inner, special, seed):
 
 def normalises(dtype, rows, side, along, special, seed):
     rng = np.random.default_rng(seed)
-    count = side if along else 1 + rows % 2
-    g = layer_norm.NormalisedRows(rows, side, 1, along, 1 if along else count, lanes_of(side, 1, np.dtype(dtype)))
-    head, data = (normal(rng, (rows, side)) for _ in range(2))
-    data[0, side // 2] = special
-    gamma, beta, mean, std = (normal(rng, (n,)) for n in (count, count, rows, rows))
-    same_bits(layer_norm.ROW_STATISTICS, [data], (2, rows), (0.5, g), dtype, outputs=2)
-    same_bits(layer_norm.NORMALISE_ROWS, [data, gamma, beta, mean, std], (rows, side), (g,), dtype)
+    g = layer_norm.NormalisedRows(along, lanes_of(side, 1, np.dtype(dtype)))
+    groups = 1 if along or rows % 2 else 2
+    outer, weights = (rows // groups, groups), (groups, side if along else 1)
+    head, data = (normal(rng, (*outer, side, 1)) for _ in range(2))
+    data[0, 0, side // 2] = special
+    gamma, beta, mean, std = (normal(rng, shape) for shape in (weights, weights, (*outer, 1), (*outer, 1)))
+    same_bits(layer_norm.ROW_STATISTICS, [data], (2, *mean.shape), (0.5, g), dtype, outputs=2)
+    same_bits(layer_norm.NORMALISE_ROWS, [data, gamma, beta, mean, std], data.shape, (g,), dtype)
     for seen in (0, 1):
         arrays = [head, mean, std, data, gamma, mean, std]
-        same_bits(layer_norm.THROUGH_ROWS, arrays, (rows, side), (seen, g), dtype)
+        same_bits(layer_norm.THROUGH_ROWS, arrays, data.shape, (seen, g), dtype)
     if along:
-        same_bits(layer_norm.COLLECT_WEIGHTS, [head, data, mean, std], (2, side), (side, g), dtype, outputs=2)
+        same_bits(layer_norm.COLLECT_WEIGHTS, [head, data, mean, std], (2, *weights), (g,), dtype, outputs=2)
+    head, data, std = (array.reshape(rows, -1) for array in (head, data, std))
     numbers = (rows, side, 1, g.lanes)
     same_bits(l2_normalization.LENGTHS, [data], (rows,), (0.5, *numbers), dtype)
     same_bits(l2_normalization.SHORTEN_BACK, [head, data, std], (rows, side), numbers, dtype)

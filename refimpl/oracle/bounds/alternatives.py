@@ -9,6 +9,7 @@ difference is a fault.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from math import exp, log
 from types import FunctionType
 from typing import Any
@@ -36,13 +37,16 @@ def _sgd(weight: Any, grad: Any, out: Any, n: int, keep: Any, lr: Any, rescale: 
         out[i] = weight[i] - (1 - keep) * weight[i] - lr * max(min(rescale * grad[i], clip), -clip)
 
 
-def _normalise_rows(data: Any, gamma: Any, beta: Any, mean: Any, std: Any, out: Any, g: Any) -> None:
-    for r in range(g.rows):
-        start = (r // g.inner) * (g.side - 1) * g.inner + r
-        for i in range(g.side):
-            k, at = i * g.along + r % g.count, start + i * g.inner
-            scale = gamma[k] / std[r]
-            out[at] = data[at] * scale + (beta[k] - mean[r] * scale)
+def _normalise_rows(
+    data: Any, gamma: Any, beta: Any, mean: Any, std: Any, out: Any, g: Any, outer: int, groups: int, side: int,
+    inner: int,
+) -> None:  # fmt: skip
+    for o, k, j in product(range(outer), range(groups), range(inner)):
+        row = (o * groups + k) * inner + j
+        for i in range(side):
+            weight, at = i if g.along else k, ((o * groups + k) * side + i) * inner + j
+            scale = gamma[weight] / std[row]
+            out[at] = data[at] * scale + (beta[weight] - mean[row] * scale)
 
 
 LOOPS: dict[str, Callable[..., None]] = {
