@@ -58,35 +58,39 @@ def infer_channel(p, ins, outs):
 
 
 # --- loops ---------------------------------------------------------------------------------------
+# data is (outer, side, inner), of which the elements along side are searched, and out (outer, inner).
 
 
-def seek_largest(data, out, outer, side, inner):
-    for t in items(outer * inner):
-        at = (t // inner) * side * inner + t % inner
-        best = data[at]
+def seek_largest(data, out):
+    for n, j in items(out.shape):
+        best = data[n, 0, j]
         where = 0
-        for k in range(1, side):
-            x = data[at + k * inner]
+        for k in range(1, data.shape[1]):
+            x = data[n, k, j]
             if best == best and (x > best or x != x):
                 best = x
                 where = k
-        out[t] = where
+        out[n, j] = where
 
 
-def seek_smallest(data, out, outer, side, inner):
-    for t in items(outer * inner):
-        at = (t // inner) * side * inner + t % inner
-        best = data[at]
+def seek_smallest(data, out):
+    for n, j in items(out.shape):
+        best = data[n, 0, j]
         where = 0
-        for k in range(1, side):
-            x = data[at + k * inner]
+        for k in range(1, data.shape[1]):
+            x = data[n, k, j]
             if best == best and (x < best or x != x):
                 best = x
                 where = k
-        out[t] = where
+        out[n, j] = where
 
 
 # --- the operators -------------------------------------------------------------------------------
+
+
+def run(seek, data, out, by_axis):
+    outer, _, inner = by_axis
+    seek(data.reshape(by_axis), out.reshape((outer, inner)))
 
 
 def nothing(make, p, heads, inputs, outputs):
@@ -100,10 +104,8 @@ def cases(draw):
 
 def _register(name, seek):
     def forward(p, data, out):
-        if p.axis is None:
-            seek(data, out, 1, data.size, 1)
-        else:
-            seek(data, out, *outer_side_inner(data.shape, p.axis % len(data.shape)))
+        by_axis = (1, data.size, 1) if p.axis is None else outer_side_inner(data.shape, p.axis % len(data.shape))
+        run(seek, data, out, by_axis)
 
     register(Op(
         name=name, doc=__doc__, params=Params, infer=infer, forward=forward, gradient=nothing,
@@ -117,7 +119,7 @@ def _register(name, seek):
 
 
 def forward_channel(p, data, out):
-    SEEK_LARGEST(data, out, *outer_side_inner(data.shape, 1))
+    run(SEEK_LARGEST, data, out, outer_side_inner(data.shape, 1))
 
 
 SEEK_LARGEST, SEEK_SMALLEST = Loop(seek_largest), Loop(seek_smallest)

@@ -89,25 +89,28 @@ def type_hot(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def fill_rows(lhs, mhs, rhs, out, rows, columns):
+def fill_rows(lhs, mhs, rhs, out):
+    rows, columns = out.shape
     for r in items(rows):
         index = truncated(rhs[r])
         for c in range(columns):
-            out[r * columns + c] = mhs[r] if c == index else lhs[r * columns + c]
+            out[r, c] = mhs[r] if c == index else lhs[r, c]
 
 
-def clear_filled(head, rhs, d_lhs, rows, columns):
+def clear_filled(head, rhs, d_lhs):
+    rows, columns = head.shape
     for r in items(rows):
         index = truncated(rhs[r])
         for c in range(columns):
-            d_lhs[r * columns + c] = 0 if c == index else head[r * columns + c]
+            d_lhs[r, c] = 0 if c == index else head[r, c]
 
 
-def read_filled(head, rhs, d_mhs, rows, columns):
+def read_filled(head, rhs, d_mhs):
+    rows, columns = head.shape
     for r in items(rows):
         index = truncated(rhs[r])
         if 0 <= index < columns:
-            d_mhs[r] = head[r * columns + index]
+            d_mhs[r] = head[r, index]
         else:
             d_mhs[r] = 0
 
@@ -132,15 +135,15 @@ def backward_take(p, head, indices, d_a, d_indices):
 
 
 def forward_fill(p, lhs, mhs, rhs, out):
-    FILL_ROWS(lhs, mhs, rhs, out, *out.shape)
+    FILL_ROWS(lhs, mhs, rhs, out)
 
 
 def backward_fill(p, head, rhs, d_lhs, d_mhs, d_rhs):
     zero(d_rhs)
     if d_lhs is not None:
-        CLEAR_FILLED(head, rhs, d_lhs, *head.shape)
+        CLEAR_FILLED(head, rhs, d_lhs)
     if d_mhs is not None:
-        READ_FILLED(head, rhs, d_mhs, *head.shape)
+        READ_FILLED(head, rhs, d_mhs)
 
 
 def forward_hot(p, lhs, rhs, out):

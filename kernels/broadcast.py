@@ -62,30 +62,27 @@ def infer(p, ins, outs):
 
 
 def map_rows(a, b, out, sides, a_steps, b_steps, g: RowSizes):
-    """Along a row each operand either advances by one or stands still."""
+    """Along a row of out each operand either advances by one or stands still."""
     for r in items(g.rows):
         i = offset_of(r, sides, a_steps, g.rank)
         j = offset_of(r, sides, b_steps, g.rank)
-        o = r * g.length
         if g.a_step == 0:
             for c in range(g.length):
-                out[o + c] = formula(a[i], b[j + c])  # noqa: F821  # bound by Loop
+                out[r, c] = formula(a[i], b[j + c])  # noqa: F821  # bound by Loop
         elif g.b_step == 0:
             for c in range(g.length):
-                out[o + c] = formula(a[i + c], b[j])  # noqa: F821
+                out[r, c] = formula(a[i + c], b[j])  # noqa: F821
         else:
             for c in range(g.length):
-                out[o + c] = formula(a[i + c], b[j + c])  # noqa: F821
+                out[r, c] = formula(a[i + c], b[j + c])  # noqa: F821
 
 
 def map_rows_cuda(a, b, out, sides, a_steps, b_steps, g: RowSizes):
     """The same with one element per item."""
-    for t in items(g.rows * g.length):
-        r = t // g.length
-        c = t - r * g.length
+    for r, c in items(out.shape):
         i = offset_of(r, sides, a_steps, g.rank) + c * g.a_step
         j = offset_of(r, sides, b_steps, g.rank) + c * g.b_step
-        out[t] = formula(a[i], b[j])  # noqa: F821  # bound by Loop
+        out[r, c] = formula(a[i], b[j])  # noqa: F821  # bound by Loop
 
 
 def chain_rows(head, a, b, full, sides, a_steps, b_steps, g: RowSizes):
@@ -93,26 +90,23 @@ def chain_rows(head, a, b, full, sides, a_steps, b_steps, g: RowSizes):
     for r in items(g.rows):
         i = offset_of(r, sides, a_steps, g.rank)
         j = offset_of(r, sides, b_steps, g.rank)
-        o = r * g.length
         if g.a_step == 0:
             for c in range(g.length):
-                full[o + c] = head[o + c] * slope(a[i], b[j + c])  # noqa: F821  # bound by Loop
+                full[r, c] = head[r, c] * slope(a[i], b[j + c])  # noqa: F821  # bound by Loop
         elif g.b_step == 0:
             for c in range(g.length):
-                full[o + c] = head[o + c] * slope(a[i + c], b[j])  # noqa: F821
+                full[r, c] = head[r, c] * slope(a[i + c], b[j])  # noqa: F821
         else:
             for c in range(g.length):
-                full[o + c] = head[o + c] * slope(a[i + c], b[j + c])  # noqa: F821
+                full[r, c] = head[r, c] * slope(a[i + c], b[j + c])  # noqa: F821
 
 
 def chain_rows_cuda(head, a, b, full, sides, a_steps, b_steps, g: RowSizes):
     """The same with one element per item."""
-    for t in items(g.rows * g.length):
-        r = t // g.length
-        c = t - r * g.length
+    for r, c in items(full.shape):
         i = offset_of(r, sides, a_steps, g.rank) + c * g.a_step
         j = offset_of(r, sides, b_steps, g.rank) + c * g.b_step
-        full[t] = head[t] * slope(a[i], b[j])  # noqa: F821  # bound by Loop
+        full[r, c] = head[r, c] * slope(a[i], b[j])  # noqa: F821  # bound by Loop
 
 
 # --- the table -----------------------------------------------------------------------------------
@@ -161,10 +155,10 @@ def _backward(row, pair):
             elif lhs.shape == rhs.shape:
                 chain_alike(head, lhs, rhs, target, head.size)
             elif target.size == head.size:
-                chain(head, lhs, rhs, target, *walk)
+                chain(walk.under(head), lhs, rhs, walk.under(target), *walk)
             else:
                 (full,) = scratch(head, head.size)
-                chain(head, lhs, rhs, full, *walk)
+                chain(walk.under(head), lhs, rhs, walk.under(full), *walk)
                 sum_into(full.reshape(head.shape), target)
 
     return backward
@@ -208,7 +202,8 @@ def _register(row, aliases, tier):
         if lhs.shape == rhs.shape:  # nothing is stretched: the namesake's loop, which is called in less time
             alike(lhs, rhs, out, out.size)
             return
-        apply(lhs, rhs, out, *rows_of(lhs.shape, rhs.shape, out.shape, out.device))
+        walk = rows_of(lhs.shape, rhs.shape, out.shape, out.device)
+        apply(lhs, rhs, walk.under(out), *walk)
 
     backward = None
     if row == "add":

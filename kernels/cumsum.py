@@ -55,35 +55,48 @@ def infer_type(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def run_up(source, target, first, outer, side, inner, backwards):
-    """Running sums along rows of ``side``; ``first`` has the type of the total."""
-    for t in items(outer * inner):
-        start = (t // inner) * side * inner + t % inner
+# Arrays are (outer, side, inner), and sums run along side; ``first`` has the type of the total.
+
+
+def run_up(a, out, first):
+    outer, side, inner = a.shape
+    for n, j in items((outer, inner)):
         total = first
-        for k in range(side):
-            at = start + (side - 1 - k if backwards else k) * inner
-            target[at] = source[at]  # cut to the target's type, which is what is added
-            total = total + target[at]
-            target[at] = total
+        for i in range(side):
+            out[n, i, j] = a[n, i, j]  # cut to the output's type, which is what is added
+            total = total + out[n, i, j]
+            out[n, i, j] = total
 
 
-RUN_UP = Loop(run_up)
+def run_down(head, d_a, first):
+    outer, side, inner = head.shape
+    for n, j in items((outer, inner)):
+        total = first
+        for i in range(side - 1, -1, -1):
+            d_a[n, i, j] = head[n, i, j]
+            total = total + d_a[n, i, j]
+            d_a[n, i, j] = total
+
+
+RUN_UP, RUN_DOWN = Loop(run_up), Loop(run_down)
 
 
 # --- the operator -------------------------------------------------------------------------------
 
 
-def sides_of(p, shape):
+def by_axis(p, shape):
     return (1, prod(shape), 1) if p.axis is None else outer_side_inner(shape, p.axis % len(shape))
 
 
 def forward(p, a, out):
-    RUN_UP(a, out, starting(0, out), *sides_of(p, a.shape), False)
+    sides = by_axis(p, a.shape)
+    RUN_UP(a.reshape(sides), out.reshape(sides), starting(0, out))
 
 
 def backward(p, head, d_a):
     if d_a is not None:
-        RUN_UP(head, d_a, starting(0, d_a), *sides_of(p, d_a.shape), True)
+        sides = by_axis(p, d_a.shape)
+        RUN_DOWN(head.reshape(sides), d_a.reshape(sides), starting(0, d_a))
 
 
 def cases(draw):

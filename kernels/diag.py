@@ -104,10 +104,9 @@ def type_eye(p, ins, outs):
 # --- the operators ------------------------------------------------------------------------------
 
 
-def eye(out, rows, columns, k):
-    for r in items(rows):
-        for c in range(columns):
-            out[r * columns + c] = 1 if c - r == k else 0
+def eye(out, k):
+    for r, c in items(out.shape):
+        out[r, c] = 1 if c - r == k else 0
 
 
 EYE = Loop(eye)
@@ -145,7 +144,7 @@ def backward(p, head, d_data):
 
 
 def forward_eye(p, out):
-    EYE(out, *out.shape, p.k)
+    EYE(out, p.k)
 
 
 def cases(draw):

@@ -78,10 +78,11 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def add_bias(bias, out, n, m):
+def add_bias(bias, out):
+    n, m = out.shape
     for i in items(n):
         for j in range(m):
-            out[i * m + j] += bias[j]
+            out[i, j] += bias[j]
 
 
 ADD_BIAS = Loop(add_bias)
@@ -95,7 +96,7 @@ def forward(p, data, weight, bias, out):
     m = p.num_hidden
     multiply(data, weight, out, product_of(n, k, m, transpose_b=True))
     if bias is not None:
-        ADD_BIAS(bias, out, n, m)
+        ADD_BIAS(bias, out.reshape((n, m)))
 
 
 def backward(p, head, data, weight, d_data, d_weight, d_bias):

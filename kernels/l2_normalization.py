@@ -32,6 +32,7 @@ from math import prod, sqrt
 from typing import Literal, NamedTuple
 
 from .foundation import Case, Loop, Op, Sources, items, merge, register, require, same_type
+from .foundation.loops import outer_side_inner
 from .foundation.walks import lanes_of
 from .shared.row_sums import products_of_row
 
@@ -68,29 +69,25 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# Data is read as (outer, side, inner): vector v has ``side`` numbers in steps of ``inner``.
+# Data is read as (outer, side, inner), and norm as (outer, inner): the vectors lie along side.
 
 
-def lengths(data, norm, eps, vectors, side, inner, lanes):
-    for v in items(vectors):
-        start = (v // inner) * (side - 1) * inner + v
-        norm[v] = sqrt(products_of_row(data, data, start, side, inner, lanes) + eps)
+def lengths(data, norm, eps, lanes):
+    for n, j in items(norm.shape):
+        norm[n, j] = sqrt(products_of_row(data, data, n, j, lanes) + eps)
 
 
-def shorten(data, norm, out, vectors, side, inner):
-    for v in items(vectors):
-        start = (v // inner) * (side - 1) * inner + v
-        for i in range(side):
-            out[start + i * inner] = data[start + i * inner] / norm[v]
+def shorten(data, norm, out):
+    for n, j in items(norm.shape):
+        for i in range(data.shape[1]):
+            out[n, i, j] = data[n, i, j] / norm[n, j]
 
 
-def shorten_back(head, out, norm, d_data, vectors, side, inner, lanes):
-    for v in items(vectors):
-        start = (v // inner) * (side - 1) * inner + v
-        dot = products_of_row(head, out, start, side, inner, lanes)
-        for i in range(side):
-            at = start + i * inner
-            d_data[at] = (head[at] - out[at] * dot) / norm[v]
+def shorten_back(head, out, norm, d_data, lanes):
+    for n, j in items(norm.shape):
+        dot = products_of_row(head, out, n, j, lanes)
+        for i in range(head.shape[1]):
+            d_data[n, i, j] = (head[n, i, j] - out[n, i, j] * dot) / norm[n, j]
 
 
 LENGTHS, SHORTEN, SHORTEN_BACK = Loop(lengths), Loop(shorten), Loop(shorten_back)
@@ -99,24 +96,28 @@ LENGTHS, SHORTEN, SHORTEN_BACK = Loop(lengths), Loop(shorten), Loop(shorten_back
 # --- the operator -------------------------------------------------------------------------------
 
 
-def sides(p, shape):
-    """How many vectors there are, their side, the step between their numbers."""
+def by_vectors(p, norm, *arrays):
+    """norm and arrays of data's shape under the axes of the loops, and the lanes of a vector."""
+    shape = arrays[0].shape
     if p.mode == "channel":
-        return shape[0] * prod(shape[2:]), shape[1], prod(shape[2:])
-    outer = shape[0] if p.mode == "instance" else shape[0] * shape[1]
-    return outer, prod(shape) // outer, 1
+        sides = outer_side_inner(shape, 1)
+    else:
+        sides = norm.size, prod(shape[1 if p.mode == "instance" else 2 :]), 1
+    outer, side, inner = sides
+    of_rows = lanes_of(side, inner, arrays[0].dtype)
+    return norm.reshape((outer, inner)), *(array.reshape(sides) for array in arrays), of_rows
 
 
 def forward(p, data, out, norm):
-    vectors, side, inner = sides(p, data.shape)
-    LENGTHS(data, norm, p.eps, vectors, side, inner, lanes_of(side, inner, data.dtype))
-    SHORTEN(data, norm, out, vectors, side, inner)
+    norm, data, out, lanes = by_vectors(p, norm, data, out)
+    LENGTHS(data, norm, p.eps, lanes)
+    SHORTEN(data, norm, out)
 
 
 def backward(p, head, out, norm, d_data):
     if d_data is not None:
-        vectors, side, inner = sides(p, head.shape)
-        SHORTEN_BACK(head, out, norm, d_data, vectors, side, inner, lanes_of(side, inner, head.dtype))
+        norm, head, out, d_data, lanes = by_vectors(p, norm, head, out, d_data)
+        SHORTEN_BACK(head, out, norm, d_data, lanes)
 
 
 def cases(draw):

@@ -30,9 +30,11 @@
     [[[[8.0, 0.0]]]]
 """
 
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from .foundation import Case, Loop, Op, Shape, items, merge, register, require, scalar, steps, told
+from .foundation.loops import FILL
 from .shared.convolution_geometry import volume
 
 
@@ -67,7 +69,39 @@ def infer(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data and out are (batch, channels, depth, height, width); images without depth have depth 1.
+# Images without depth have depth 1.
+
+
+class Part(NamedTuple):
+    """The sides of the part of an image that is copied, and where it begins in the source and in the target."""
+
+    depth: int
+    height: int
+    width: int
+    z: int
+    y: int
+    x: int
+    a: int
+    b: int
+    c: int
+
+
+@scalar
+def same(x):
+    return x
+
+
+@scalar
+def as_sum(x):
+    """A sum of one number: that of -0.0 is 0.0."""
+    return 0 + x
+
+
+def copy_part(source, target, g: Part):
+    """target[n, a + i, b + j, c + k] = source[n, z + i, y + j, x + k]; batch and channels are one axis."""
+    for n, i, j, k in items((source.shape[0], g.depth, g.height, g.width)):
+        one = source[n, g.z + i, g.y + j, g.x + k]
+        target[n, g.a + i, g.b + j, g.c + k] = formula(one)  # noqa: F821  # bound by Loop
 
 
 class Frame(NamedTuple):
@@ -77,24 +111,6 @@ class Frame(NamedTuple):
     top: int
     left: int
     mirrors: int
-
-
-def enclose(data, out, value, g: Frame):
-    """out[n, k, a, b, c] = data[n, k, a - front, b - top, c - left], or ``value`` outside data."""
-    _, _, depth, height, width = data.shape
-    for n, k, a, b, c in items(out.shape):
-        z, y, x = a - g.front, b - g.top, c - g.left
-        is_in = 0 <= z < depth and 0 <= y < height and 0 <= x < width
-        out[n, k, a, b, c] = data[n, k, z, y, x] if is_in else value
-
-
-def enclose_back(head, d_data, g: Frame):
-    """d_data[n, k, z, y, x] = head[n, k, z + front, y + top, x + left], or 0 outside head."""
-    _, _, depth, height, width = head.shape
-    for n, k, z, y, x in items(d_data.shape):
-        a, b, c = z + g.front, y + g.top, x + g.left
-        is_in = 0 <= a < depth and 0 <= b < height and 0 <= c < width
-        d_data[n, k, z, y, x] = 0 + head[n, k, a, b, c] if is_in else 0  # 0 + -0.0 is 0.0, as in a sum
 
 
 @scalar
@@ -128,27 +144,59 @@ def extend_back(head, d_data, g: Frame):
             d_data[n, k, z, y, x] += head[n, k, a, b, c]
 
 
-ENCLOSE, ENCLOSE_BACK = Loop(enclose), Loop(enclose_back)
+COPY_PART, COPY_PART_BACK = Loop(copy_part, formula=same), Loop(copy_part, formula=as_sum)
 EXTEND, EXTEND_BACK = Loop(extend), Loop(extend_back)
 
 
 # --- the operator -------------------------------------------------------------------------------
 
 
+def before(p):
+    return (0, 0, *p.pad_width[4::2])[-3:]
+
+
 def frame(p):
-    return Frame(*(0, 0, *p.pad_width[4::2])[-3:], int(p.mode == "reflect"))
+    return Frame(*before(p), int(p.mode == "reflect"))
+
+
+def images(buffer):
+    """An array (batch * channels, depth, height, width)."""
+    first, second, *sides = buffer.shape
+    return buffer.reshape((first * second, *(1,) * (3 - len(sides)), *sides))
+
+
+@lru_cache(maxsize=4096)
+def part_of(source, target, shifts):
+    """The part of the sides of a source that still lies in the target after shifts to higher indices."""
+    begins = [max(-shift, 0) for shift in shifts]
+    ends = [min(side, other - shift) for side, other, shift in zip(source, target, shifts, strict=True)]
+    sides = [max(end - begin, 0) for begin, end in zip(begins, ends, strict=True)]
+    return Part(*sides, *begins, *(max(shift, 0) for shift in shifts))
+
+
+def place(copy, source, target, shifts, value):
+    """Fill target with a shifted source, and what the source does not reach with ``value``."""
+    source, target = images(source), images(target)
+    part = part_of(source.shape[1:], target.shape[1:], shifts)
+    if part[:3] != target.shape[1:]:
+        FILL(target, value, target.size)
+    copy(source, target, part)
 
 
 def forward(p, data, out):
     if p.mode == "constant":
-        ENCLOSE(volume(data), volume(out), p.constant_value, frame(p))
+        place(COPY_PART, data, out, before(p), p.constant_value)
     else:
         EXTEND(volume(data), volume(out), frame(p))
 
 
 def backward(p, head, d_data):
-    if d_data is not None:
-        (ENCLOSE_BACK if p.mode == "constant" else EXTEND_BACK)(volume(head), volume(d_data), frame(p))
+    if d_data is None:
+        return
+    if p.mode == "constant":
+        place(COPY_PART_BACK, head, d_data, tuple(-shift for shift in before(p)), 0)
+    else:
+        EXTEND_BACK(volume(head), volume(d_data), frame(p))
 
 
 def cases(draw):

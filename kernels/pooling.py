@@ -219,9 +219,9 @@ def max_back(head, data, d_data, begin, end, least, g: Geometry):
             for d in range(begin[z], end[z]):
                 for h in range(begin[row], end[row]):
                     line = (d * g.height + h) * g.width
-                    for q in range(line + begin[column], line + end[column]):
-                        first = q if data[n, c, q] > best else first
-                        best = data[n, c, q] if data[n, c, q] > best else best
+                    for w in range(begin[column], end[column]):
+                        first = line + w if data[n, c, line + w] > best else first
+                        best = data[n, c, line + w] if data[n, c, line + w] > best else best
             if first >= 0:
                 d_data[n, c, first] += head[n, c, z, y, x]
 

@@ -61,15 +61,17 @@ def infer_with(wide, narrow):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def ravel(data, out, steps, rank, n):
+def ravel(data, out, steps):
+    rank, n = data.shape
     for t in items(n):
         at = 0
         for a in range(rank):
-            at += truncated(data[a * n + t]) * steps[a]
+            at += truncated(data[a, t]) * steps[a]
         out[t] = at
 
 
-def unravel(data, out, sides, rank, n):
+def unravel(data, out, sides):
+    rank, n = out.shape
     for t in items(n):
         rest = truncated(data[t])
         sign = 1
@@ -78,9 +80,9 @@ def unravel(data, out, sides, rank, n):
             sign = -1
         for a in range(rank - 1, 0, -1):
             quotient = rest // sides[a]
-            out[a * n + t] = sign * (rest - quotient * sides[a])
+            out[a, t] = sign * (rest - quotient * sides[a])
             rest = quotient
-        out[t] = sign * rest
+        out[0, t] = sign * rest
 
 
 RAVEL, UNRAVEL = Loop(ravel), Loop(unravel)
@@ -90,11 +92,11 @@ RAVEL, UNRAVEL = Loop(ravel), Loop(unravel)
 
 
 def forward_ravel(p, data, out):
-    RAVEL(data, out, integers(strides_of(p.shape), data.device), len(p.shape), out.size)
+    RAVEL(data, out, integers(strides_of(p.shape), data.device))
 
 
 def forward_unravel(p, data, out):
-    UNRAVEL(data, out, integers(p.shape, data.device), len(p.shape), data.size)
+    UNRAVEL(data, out, integers(p.shape, data.device))
 
 
 def nothing(make, p, heads, inputs, outputs):

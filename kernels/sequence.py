@@ -115,17 +115,7 @@ def infer_type(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# Data is rows of ``rest`` elements, one per time and sequence; time varies slowest where ``first``.
-
-
-@scalar
-def time_of(row, time, batch, first):
-    return row // batch if first else row % time
-
-
-@scalar
-def sequence_of(row, time, batch, first):
-    return row % batch if first else row // time
+# Data is (time, batch, rest) where time is ``first``, else (batch, time, rest); rest is all other axes.
 
 
 @scalar
@@ -137,38 +127,41 @@ def length_of(lengths, b, time, given):
     return np.int64(0)
 
 
-def mask(data, lengths, out, time, batch, rest, first, given, value):
-    for row in items(time * batch):
-        length = length_of(lengths, sequence_of(row, time, batch, first), time, given)
-        inside = time_of(row, time, batch, first) < length
-        for i in range(row * rest, row * rest + rest):
-            out[i] = data[i] if inside else value
+def mask(data, lengths, out, first, given, value):
+    time = data.shape[0] if first else data.shape[1]
+    for k, m in items(data.shape[:2]):
+        t, b = (k, m) if first else (m, k)
+        inside = t < length_of(lengths, b, time, given)
+        for i in range(data.shape[2]):
+            out[k, m, i] = data[k, m, i] if inside else value
 
 
-def last(data, lengths, out, time, batch, rest, first, given):
-    for b in items(batch):
+def last(data, lengths, out, first, given):
+    """out[b, i] = the element at the last time of sequence b."""
+    time = data.shape[0] if first else data.shape[1]
+    for b in items(out.shape[0]):
         t = max(length_of(lengths, b, time, given) - 1, 0)
-        read = (t * batch + b if first else b * time + t) * rest
-        for i in range(rest):
-            out[b * rest + i] = data[read + i]
+        k, m = (t, b) if first else (b, t)
+        for i in range(out.shape[1]):
+            out[b, i] = data[k, m, i]
 
 
-def last_back(head, lengths, d_data, time, batch, rest, first, given):
-    for row in items(time * batch):
-        b = sequence_of(row, time, batch, first)
-        taken = time_of(row, time, batch, first) == max(length_of(lengths, b, time, given) - 1, 0)
-        for i in range(rest):
-            d_data[row * rest + i] = head[b * rest + i] if taken else 0
+def last_back(head, lengths, d_data, first, given):
+    time = d_data.shape[0] if first else d_data.shape[1]
+    for k, m in items(d_data.shape[:2]):
+        t, b = (k, m) if first else (m, k)
+        taken = t == max(length_of(lengths, b, time, given) - 1, 0)
+        for i in range(d_data.shape[2]):
+            d_data[k, m, i] = head[b, i] if taken else 0
 
 
-def turn(data, lengths, out, time, batch, rest, first, given):
-    for row in items(time * batch):
-        b = sequence_of(row, time, batch, first)
-        t = time_of(row, time, batch, first)
-        length = length_of(lengths, b, time, given)
-        read = ((length - 1 - t if t < length else t) * batch + b) * rest
-        for i in range(rest):
-            out[row * rest + i] = data[read + i]
+def turn(data, lengths, out, given):
+    """out[t, b, i] = data[length - 1 - t, b, i] within a sequence's length, where time is first."""
+    for t, b in items(data.shape[:2]):
+        length = length_of(lengths, b, data.shape[0], given)
+        read = length - 1 - t if t < length else t
+        for i in range(data.shape[2]):
+            out[t, b, i] = data[read, b, i]
 
 
 MASK, LAST, LAST_BACK, TURN = Loop(mask), Loop(last), Loop(last_back), Loop(turn)
@@ -177,8 +170,14 @@ MASK, LAST, LAST_BACK, TURN = Loop(mask), Loop(last), Loop(last_back), Loop(turn
 # --- the operators ------------------------------------------------------------------------------
 
 
-def numbers(p, shape):
-    return shape[p.axis], shape[1 - p.axis], prod(shape[2:]), p.axis == 0, p.use_sequence_length
+def rows(buffer):
+    """An array with time under the axes of the loops."""
+    return buffer.reshape((*buffer.shape[:2], prod(buffer.shape[2:])))
+
+
+def of_batch(buffer):
+    """An array without time as (batch, rest)."""
+    return buffer.reshape((buffer.shape[0], prod(buffer.shape[1:])))
 
 
 def any_lengths(like, lengths):
@@ -187,33 +186,34 @@ def any_lengths(like, lengths):
 
 
 def forward_mask(p, data, lengths, out):
-    MASK(data, any_lengths(data, lengths), out, *numbers(p, data.shape), p.value)
+    MASK(rows(data), any_lengths(data, lengths), rows(out), p.axis == 0, p.use_sequence_length, p.value)
 
 
 def backward_mask(p, head, lengths, d_data, d_lengths):
     zero(d_lengths)
     if d_data is not None:
-        MASK(head, any_lengths(head, lengths), d_data, *numbers(p, head.shape), 0.0)
+        MASK(rows(head), any_lengths(head, lengths), rows(d_data), p.axis == 0, p.use_sequence_length, 0.0)
 
 
 def forward_last(p, data, lengths, out):
-    LAST(data, any_lengths(data, lengths), out, *numbers(p, data.shape))
+    LAST(rows(data), any_lengths(data, lengths), of_batch(out), p.axis == 0, p.use_sequence_length)
 
 
 def backward_last(p, head, lengths, d_data, d_lengths):
     zero(d_lengths)
     if d_data is not None:
-        LAST_BACK(head, any_lengths(head, lengths), d_data, *numbers(p, d_data.shape))
+        lengths = any_lengths(head, lengths)
+        LAST_BACK(of_batch(head), lengths, rows(d_data), p.axis == 0, p.use_sequence_length)
 
 
 def forward_reverse(p, data, lengths, out):
-    TURN(data, any_lengths(data, lengths), out, *numbers(p, data.shape))
+    TURN(rows(data), any_lengths(data, lengths), rows(out), p.use_sequence_length)
 
 
 def backward_reverse(p, head, lengths, d_data, d_lengths):
     zero(d_lengths)
     if d_data is not None:
-        TURN(head, any_lengths(head, lengths), d_data, *numbers(p, head.shape))
+        TURN(rows(head), any_lengths(head, lengths), rows(d_data), p.use_sequence_length)
 
 
 def same_again(name):

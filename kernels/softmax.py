@@ -140,68 +140,66 @@ def infer_activation(p, ins, outs):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# Data is read as (outer, side, inner); r counts the rows, which run along side in steps of inner.
+# Data is read as (outer, side, inner), and length as (outer, inner): the rows run along side.
 
 
-def softmax(data, out, length, outer, side, inner, scale, limited):
-    for r in items(outer * inner):
-        start = (r // inner) * (side - 1) * inner + r
+def softmax(data, out, length, scale, limited):
+    outer, side, inner = data.shape
+    for n, j in items((outer, inner)):
         limit = side
         if limited:
-            limit = min(max(np.int64(length[r]), 0), side)
-        top = data[start] * scale
+            limit = min(max(np.int64(length[n, j]), 0), side)
+            for i in range(limit, side):
+                out[n, i, j] = 0
+        top = data[n, 0, j] * scale
         for i in range(1, limit):
-            top = max(top, data[start + i * inner] * scale)
+            top = max(top, data[n, i, j] * scale)
         total = np.float64(0)
         for i in range(limit):
-            power = math.exp(data[start + i * inner] * scale - top)
-            out[start + i * inner] = power
+            power = math.exp(data[n, i, j] * scale - top)
+            out[n, i, j] = power
             total += power
         for i in range(limit):
-            out[start + i * inner] /= total
-        for i in range(limit, side):
-            out[start + i * inner] = 0
+            out[n, i, j] /= total
 
 
-def log_softmax(data, out, outer, side, inner, scale):
-    for r in items(outer * inner):
-        start = (r // inner) * (side - 1) * inner + r
-        top = data[start] * scale
+def log_softmax(data, out, scale):
+    outer, side, inner = data.shape
+    for n, j in items((outer, inner)):
+        top = data[n, 0, j] * scale
         for i in range(1, side):
-            top = max(top, data[start + i * inner] * scale)
+            top = max(top, data[n, i, j] * scale)
         total = np.float64(0)
         for i in range(side):
-            total += math.exp(data[start + i * inner] * scale - top)
+            total += math.exp(data[n, i, j] * scale - top)
         less = math.log(total)
         for i in range(side):
-            out[start + i * inner] = data[start + i * inner] * scale - top - less
+            out[n, i, j] = data[n, i, j] * scale - top - less
 
 
-def softmax_slope(head, out, d_data, length, outer, side, inner, scale, limited):
-    for r in items(outer * inner):
-        start = (r // inner) * (side - 1) * inner + r
+def softmax_slope(head, out, d_data, length, scale, limited):
+    outer, side, inner = out.shape
+    for n, j in items((outer, inner)):
         limit = side
         if limited:
-            limit = min(max(np.int64(length[r]), 0), side)
+            limit = min(max(np.int64(length[n, j]), 0), side)
+            for i in range(limit, side):
+                d_data[n, i, j] = 0
         mean = np.float64(0)
         for i in range(limit):
-            mean += head[start + i * inner] * out[start + i * inner]
+            mean += head[n, i, j] * out[n, i, j]
         for i in range(limit):
-            at = start + i * inner
-            d_data[at] = (head[at] - mean) * out[at] * scale
-        for i in range(limit, side):
-            d_data[start + i * inner] = 0
+            d_data[n, i, j] = (head[n, i, j] - mean) * out[n, i, j] * scale
 
 
-def log_softmax_slope(head, out, d_data, outer, side, inner, scale):
-    for r in items(outer * inner):
-        start = (r // inner) * (side - 1) * inner + r
+def log_softmax_slope(head, out, d_data, scale):
+    outer, side, inner = out.shape
+    for n, j in items((outer, inner)):
         total = np.float64(0)
         for i in range(side):
-            total += head[start + i * inner]
+            total += head[n, i, j]
         for i in range(side):
-            at = start + i * inner
-            d_data[at] = (head[at] - math.exp(out[at]) * total) * scale
+            d_data[n, i, j] = (head[n, i, j] - math.exp(out[n, i, j]) * total) * scale
 
 
 SOFTMAX, SOFTMAX_SLOPE = Loop(softmax), Loop(softmax_slope)
@@ -215,25 +213,39 @@ def scale_of(p):
     return 1.0 if p.temperature is None else 1.0 / p.temperature
 
 
-def no_length(like):
-    """What stands for lengths where there are none, so that the loops are compiled once."""
-    return scratch(like, 1, dtype=np.int32)[0]
+def lengths_of(length, like, sides):
+    """``length`` under the axes of the loops, and whether there is one: something stands for it where there is none."""
+    if length is None:
+        return scratch(like, 1, dtype=np.int32)[0].reshape((1, 1)), False
+    return length.reshape((sides[0], sides[2])), True
+
+
+def along(sides, *arrays):
+    return tuple(array.reshape(sides) for array in arrays)
+
+
+def fill_shares(data, out, sides, scale=1.0, length=None):
+    """softmax of data read under three axes."""
+    any_length, limited = lengths_of(length, data, sides)
+    SOFTMAX(*along(sides, data, out), any_length, scale, limited)
+
+
+def fill_slope(head, out, d_data, sides, scale=1.0, length=None):
+    """The gradient of softmax under three axes."""
+    any_length, limited = lengths_of(length, head, sides)
+    SOFTMAX_SLOPE(*along(sides, head, out, d_data), any_length, scale, limited)
 
 
 def softmax_with(sign):
     def forward(p, data, length, out):
         sides = outer_side_inner(data.shape, p.axis % len(data.shape))
-        limited = length is not None
-        any_length = length if limited else no_length(data)
-        SOFTMAX(data, out, any_length, *sides, sign * scale_of(p), limited)
+        fill_shares(data, out, sides, sign * scale_of(p), length)
 
     def backward(p, head, length, out, d_data, d_length):
         zero(d_length)
         if d_data is not None:
             sides = outer_side_inner(head.shape, p.axis % len(head.shape))
-            limited = length is not None
-            any_length = length if limited else no_length(head)
-            SOFTMAX_SLOPE(head, out, d_data, any_length, *sides, sign * scale_of(p), limited)
+            fill_slope(head, out, d_data, sides, sign * scale_of(p), length)
 
     return forward, backward
 
@@ -252,13 +264,13 @@ def backward_min(p, head, out, d_data):
 
 def forward_log(p, data, out):
     sides = outer_side_inner(data.shape, p.axis % len(data.shape))
-    LOG_SOFTMAX(data, out, *sides, scale_of(p))
+    LOG_SOFTMAX(*along(sides, data, out), scale_of(p))
 
 
 def backward_log(p, head, out, d_data):
     if d_data is not None:
         sides = outer_side_inner(head.shape, p.axis % len(head.shape))
-        LOG_SOFTMAX_SLOPE(head, out, d_data, *sides, scale_of(p))
+        LOG_SOFTMAX_SLOPE(*along(sides, head, out, d_data), scale_of(p))
 
 
 def composed(slope):
@@ -292,13 +304,12 @@ def activation_sides(p, shape):
 
 
 def forward_activation(p, data, out):
-    SOFTMAX(data, out, no_length(data), *activation_sides(p, data.shape), 1.0, False)
+    fill_shares(data, out, activation_sides(p, data.shape))
 
 
 def backward_activation(p, head, out, d_data):
     if d_data is not None:
-        sides = activation_sides(p, head.shape)
-        SOFTMAX_SLOPE(head, out, d_data, no_length(head), *sides, 1.0, False)
+        fill_slope(head, out, d_data, activation_sides(p, head.shape))
 
 
 def cases_without_length(draw):

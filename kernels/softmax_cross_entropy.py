@@ -38,18 +38,19 @@ def infer(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def lose(data, label, losses, rows, classes):
+def lose(data, label, losses):
+    rows, classes = data.shape
     for r in items(rows):
-        largest = data[r * classes]
+        largest = data[r, 0]
         for c in range(1, classes):
-            largest = max(largest, data[r * classes + c])
+            largest = max(largest, data[r, c])
         total = np.float64(0)
         for c in range(classes):
-            total += math.exp(np.float64(data[r * classes + c]) - largest)
+            total += math.exp(np.float64(data[r, c]) - largest)
         index = truncated(label[r])
         likely = np.float64(0)
         if 0 <= index < classes:
-            likely = math.exp(np.float64(data[r * classes + index]) - largest) / total
+            likely = math.exp(np.float64(data[r, index]) - largest) / total
         losses[r] = -math.log(max(likely, 1e-8))
 
 
@@ -61,18 +62,19 @@ def add_up(losses, out, rows):
         out[0] = total
 
 
-def blame(data, label, head, d_data, rows, classes):
+def blame(data, label, head, d_data):
+    rows, classes = data.shape
     for r in items(rows):
-        largest = data[r * classes]
+        largest = data[r, 0]
         for c in range(1, classes):
-            largest = max(largest, data[r * classes + c])
+            largest = max(largest, data[r, c])
         total = np.float64(0)
         for c in range(classes):
-            total += math.exp(np.float64(data[r * classes + c]) - largest)
+            total += math.exp(np.float64(data[r, c]) - largest)
         index = truncated(label[r])
         for c in range(classes):
-            likely = math.exp(np.float64(data[r * classes + c]) - largest) / total
-            d_data[r * classes + c] = head[0] * (likely - (1.0 if c == index else 0.0))
+            likely = math.exp(np.float64(data[r, c]) - largest) / total
+            d_data[r, c] = head[0] * (likely - (1.0 if c == index else 0.0))
 
 
 LOSE, ADD_UP, BLAME = Loop(lose), Loop(add_up), Loop(blame)
@@ -83,13 +85,13 @@ LOSE, ADD_UP, BLAME = Loop(lose), Loop(add_up), Loop(blame)
 
 def forward(p, data, label, out):
     (losses,) = scratch(data, data.shape[0], dtype=np.float64)
-    LOSE(data, label, losses, *data.shape)
+    LOSE(data, label, losses)
     ADD_UP(losses, out, data.shape[0])
 
 
 def backward(p, head, data, label, d_data, d_label):
     if d_data is not None:
-        BLAME(data, label, head, d_data, *data.shape)
+        BLAME(data, label, head, d_data)
 
 
 def cases(draw):

@@ -80,7 +80,7 @@ from .foundation import (
     scratch,
 )
 from .foundation.loops import outer_side_inner, truncated, zero
-from .softmax import SOFTMAX, no_length
+from .softmax import along, fill_shares
 
 
 class Params(NamedTuple):
@@ -137,14 +137,8 @@ def count_valid(label, valid, n, ignore):
 
 
 class Slope(NamedTuple):
-    """How ``class_slope`` reads its arrays, which are (outer, side, inner), and the options of the gradient.
+    """The options of the gradient; ``on`` is what the class of the label counts, ``off`` what each other class does."""
 
-    ``on`` is what the class of the label counts, ``off`` what each other class does.
-    """
-
-    outer: int
-    side: int
-    inner: int
     scale: float
     on: float
     off: float
@@ -155,17 +149,17 @@ class Slope(NamedTuple):
 
 
 def class_slope(out, label, d_data, valid, head, g: Slope):
-    for r in items(g.outer * g.inner):
-        start = (r // g.inner) * (g.side - 1) * g.inner + r
-        target = truncated(label[r])
+    """out, d_data and head are (outer, side, inner); of label, (parts, outer, inner), the first part is compared."""
+    outer, side, inner = out.shape
+    for n, j in items((outer, inner)):
+        target = truncated(label[0, n, j])
         ignored = g.use_ignore and target == g.ignore
         factor = g.scale / max(valid[0], 1) if g.by_valid else g.scale * 1.0
-        for i in range(g.side):
-            at = start + i * g.inner
-            slope = (out[at] - (g.on if i == target else g.off)) * factor
+        for i in range(side):
+            slope = (out[n, i, j] - (g.on if i == target else g.off)) * factor
             if g.by_head:
-                slope *= head[at]
-            d_data[at] = 0.0 if ignored else slope
+                slope *= head[n, i, j]
+            d_data[n, i, j] = 0.0 if ignored else slope
 
 
 def probability_slope(out, label, d_data, n, scale, by_head, head):
@@ -192,18 +186,18 @@ def sides(p, shape):
 
 @lru_cache(maxsize=4096)
 def slope_of(p, shape, labels):
-    outer, side, inner = sides(p, shape)
+    _, side, inner = sides(p, shape)
     alpha = 0.0 if p.multi_output else p.smooth_alpha
     divisor = {"null": inner, "batch": labels, "valid": 1}[p.normalization]
     return Slope(
-        outer=outer, side=side, inner=inner, scale=p.grad_scale / divisor, on=1.0 - alpha,
+        scale=p.grad_scale / divisor, on=1.0 - alpha,
         off=alpha / max(side - 1, 1), ignore=int(truncated(p.ignore_label)), use_ignore=int(p.use_ignore),
         by_valid=int(p.normalization == "valid"), by_head=int(p.out_grad),
     )
 
 
 def forward(p, data, label, out):
-    SOFTMAX(data, out, no_length(data), *sides(p, data.shape), 1.0, False)
+    fill_shares(data, out, sides(p, data.shape))
 
 
 @decides(
@@ -223,6 +217,9 @@ def backward(p, *buffers):
     (valid,) = scratch(out, 1, dtype=np.int64)
     if g.by_valid:
         COUNT_VALID(label, valid, label.size, g.ignore)
+    by_axis = outer, _, inner = sides(p, out.shape)
+    out, d_data, head = along(by_axis, out, d_data, head)
+    label = label.reshape((label.size // max(outer * inner, 1), outer, inner))
     CLASS_SLOPE(out, label, d_data, valid, head, g)
 
 

@@ -148,56 +148,42 @@ def outputs(p):
 
 
 # --- loops --------------------------------------------------------------------------------------
-# data is (outer, side, inner); a row has the elements along side. order (rows, side) holds indices.
+# data is (outer, side, inner); a row has the elements along side. order (outer, inner, side) holds indices.
 
 
-def select(data, order, rows, side, inner, count, ascending):
+def select(data, order, count, ascending):
     """Begin each row of order with the first ``count``: one walk over the row, which keeps the first so far."""
-    for row in items(rows):
-        base = (row // inner) * side * inner + row % inner
-        start = row * side
-        last = data[base]
-        for i in range(side):
-            if i < count or goes_first(data[base + i * inner], last, ascending):
-                at = start + min(i, count - 1)
-                while at > start and goes_first(data[base + i * inner], data[base + order[at - 1] * inner], ascending):
-                    order[at] = order[at - 1]
+    for n, j in items(order.shape[:2]):
+        last = data[n, 0, j]
+        for i in range(data.shape[1]):
+            x = data[n, i, j]
+            if i < count or goes_first(x, last, ascending):
+                at = min(i, count - 1)
+                while at > 0 and goes_first(x, data[n, order[n, j, at - 1], j], ascending):
+                    order[n, j, at] = order[n, j, at - 1]
                     at -= 1
-                order[at] = i
-                last = data[base + order[start + min(i, count - 1)] * inner]
+                order[n, j, at] = i
+                last = data[n, order[n, j, min(i, count - 1)], j]
 
 
-def take_values(data, order, values, rows, side, inner, count):
-    for t in items(rows * count):
-        row = t // count
-        j = t - row * count
-        outer = row // inner
-        i = row - outer * inner
-        values[(outer * count + j) * inner + i] = data[(outer * side + order[row * side + j]) * inner + i]
+def take_values(data, order, values):
+    for n, k, j in items(values.shape):
+        values[n, k, j] = data[n, order[n, j, k], j]
 
 
-def take_indices(order, indices, rows, side, inner, count):
-    for t in items(rows * count):
-        row = t // count
-        j = t - row * count
-        outer = row // inner
-        indices[(outer * count + j) * inner + row - outer * inner] = order[row * side + j]
+def take_indices(order, indices):
+    for n, k, j in items(indices.shape):
+        indices[n, k, j] = order[n, j, k]
 
 
-def mark(order, mask, rows, side, inner, count):
-    for t in items(rows * count):
-        row = t // count
-        outer = row // inner
-        mask[(outer * side + order[row * side + t - row * count]) * inner + row - outer * inner] = 1
+def mark(order, mask, count):
+    for n, j, k in items((*order.shape[:2], count)):
+        mask[n, order[n, j, k], j] = 1
 
 
-def put_back(head, indices, d_data, rows, side, inner, count):
-    for t in items(rows * count):
-        row = t // count
-        outer = row // inner
-        i = row - outer * inner
-        read = (outer * count + t - row * count) * inner + i
-        d_data[(outer * side + np.int64(indices[read])) * inner + i] = head[read]
+def put_back(head, indices, d_data):
+    for n, k, j in items(head.shape):
+        d_data[n, np.int64(indices[n, k, j]), j] = head[n, k, j]
 
 
 SELECT, TAKE_VALUES, TAKE_INDICES = Loop(select), Loop(take_values), Loop(take_indices)
@@ -207,48 +193,44 @@ MARK, PUT_BACK = Loop(mark), Loop(put_back)
 # --- the operators ------------------------------------------------------------------------------
 
 
-def sides_of(p, shape):
-    """(rows, side, inner) of data of this shape."""
+def by_axis(p, buffer):
+    """A buffer under the axes (outer, side, inner)."""
     if p.axis is None:
-        return 1, side_of(p, shape), 1
-    outer, side, inner = outer_side_inner(shape, p.axis % len(shape))
-    return outer * inner, side, inner
+        return buffer.reshape((1, buffer.size, 1))
+    return buffer.reshape(outer_side_inner(buffer.shape, p.axis % len(buffer.shape)))
 
 
-def order_of(p, data, count):
-    """The indices of every row, the first ``count`` in order; and rows, side and inner."""
-    sides = sides_of(p, data.shape)
-    order, other = scratch(data, data.size, data.size, dtype=np.int64)
-    if data.device == "cpu" and 0 < count < sides[1] and count <= FEW:
-        SELECT(data, order, *sides, count, p.is_ascend)
-        return order, sides
-    return put_in_order(data, order, other, *sides, p.is_ascend), sides
+def order_of(p, data):
+    """The indices of every row of data, of which the first ``count_of(p, data.shape)`` are in order."""
+    count, data = count_of(p, data.shape), by_axis(p, data)
+    outer, side, inner = data.shape
+    order, other = (each.reshape((outer, inner, side)) for each in scratch(data, data.size, data.size, dtype=np.int64))
+    if data.device == "cpu" and 0 < count < side and count <= FEW:
+        SELECT(data, order, count, p.is_ascend)
+        return order
+    return put_in_order(data, order, other, p.is_ascend)
 
 
 def forward_both(p, data, values, indices):
-    count = count_of(p, data.shape)
-    order, sides = order_of(p, data, count)
-    TAKE_VALUES(data, order, values, *sides, count)
-    TAKE_INDICES(order, indices, *sides, count)
+    order = order_of(p, data)
+    TAKE_VALUES(by_axis(p, data), order, by_axis(p, values))
+    TAKE_INDICES(order, by_axis(p, indices))
 
 
 def forward_argsort(p, data, indices):
-    count = count_of(p, data.shape)
-    order, sides = order_of(p, data, count)
-    TAKE_INDICES(order, indices, *sides, count)
+    TAKE_INDICES(order_of(p, data), by_axis(p, indices))
 
 
 def forward_topk(p, data, *outs):
     if len(outs) == 2:
         forward_both(p, data, *outs)
         return
-    count = count_of(p, data.shape)
-    order, sides = order_of(p, data, count)
+    order = order_of(p, data)
     if p.ret_typ == "mask":
         zero(outs[0])
-        MARK(order, outs[0], *sides, count)
+        MARK(order, by_axis(p, outs[0]), count_of(p, data.shape))
     else:
-        TAKE_INDICES(order, outs[0], *sides, count)
+        TAKE_INDICES(order, by_axis(p, outs[0]))
 
 
 def backward(p, head, *rest):
@@ -257,8 +239,7 @@ def backward(p, head, *rest):
         return
     zero(d_data)
     if kept:
-        sides = sides_of(p, d_data.shape)
-        PUT_BACK(head, kept[-1], d_data, *sides, head.size // sides[0])
+        PUT_BACK(by_axis(p, head), by_axis(p, kept[-1]), by_axis(p, d_data))
 
 
 def nothing(make, p, heads, inputs, outputs):

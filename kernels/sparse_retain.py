@@ -42,11 +42,11 @@ def infer_type(p, ins, outs):
 # --- loops --------------------------------------------------------------------------------------
 
 
-def copy_rows(data, rows, out, n, width):
+def copy_rows(data, rows, out, n):
     """Rows listed in ``rows``, each once, are copied to their own places."""
     for i in items(n):
-        for c in range(width):
-            out[rows[i] * width + c] = data[rows[i] * width + c]
+        for c in range(data.shape[1]):
+            out[rows[i], c] = data[rows[i], c]
 
 
 COPY_ROWS = Loop(copy_rows)
@@ -69,7 +69,8 @@ def forward(p, data, indices, out):
     side = data.shape[0]
     rows = wanted_rows(indices, side)
     FILL(out, 0.0, out.size)
-    COPY_ROWS(data, rows, out, rows.size, data.size // side if side else 0)
+    by_row = (side, data.size // side if side else 0)
+    COPY_ROWS(data.reshape(by_row), rows, out.reshape(by_row), rows.size)
 
 
 def backward(p, head, data, indices, d_data, d_indices):

@@ -90,6 +90,10 @@ class Rows(NamedTuple):
     b_steps: Buffer
     g: RowSizes
 
+    def under(self, dense: Buffer) -> Buffer:
+        """The dense array under the axes (rows, length)."""
+        return dense.reshape((self.g.rows, self.g.length))
+
 
 @lru_cache(maxsize=4096)
 def rows_of(a_shape: Shape, b_shape: Shape, out_shape: Shape, device: str) -> Rows:

@@ -111,7 +111,8 @@ def ranked(keys, order, other, rows, side, *, ascending=False):
 
     ``order`` and ``other`` are int64 buffers of that size; returns the one that holds the order.
     """
-    return put_in_order(keys, order, other, rows, side, 1, ascending)
+    order, other = order.reshape((rows, 1, side)), other.reshape((rows, 1, side))
+    return put_in_order(keys.reshape((rows, side, 1)), order, other, ascending)
 
 
 def floating(clause):

@@ -42,14 +42,15 @@ def squares_of_row(data, centre, o, k, j, lanes):
 
 
 @scalar
-def products_of_row(left, right, start, n, step, lanes):
+def products_of_row(left, right, n, j, lanes):
+    """The sum of products along the middle of three axes, at ``n`` and ``j`` of the others."""
     total = np.float64(0)
     for first in range(min(4, lanes)):
         quarter = np.float64(0)
         for lane in range(first, lanes, 4):
             part = np.float64(0)
-            for i in range(lane, n, lanes):
-                part += np.float64(left[start + i * step]) * right[start + i * step]
+            for i in range(lane, left.shape[1], lanes):
+                part += np.float64(left[n, i, j]) * right[n, i, j]
             quarter += part
         total += quarter
     return total

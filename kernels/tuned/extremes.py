@@ -73,7 +73,7 @@ def fill_across(data, out, best, where, outer, side, inner):
 
 def takes(args: Sequence[Any]) -> bool:
     """Whether the twin runs a call: not for few elements, and not along short rows."""
-    *_, outer, side, inner = args
+    outer, side, inner = args[0].shape
     return outer * side * inner >= FEWEST and (side >= SHORTEST if inner == 1 else side < 1 << 31)
 
 
@@ -88,9 +88,10 @@ def seeker(*, largest: bool) -> Callable:
     def across() -> Any:
         return kernel(fill_across, beyond=above if largest else below)
 
-    def seek(data: Buffer, out: Buffer, outer: int, side: int, inner: int) -> None:
+    def seek(data: Buffer, out: Buffer) -> None:
         """Where along the middle axis the first extreme is."""
         flat = data.flat
+        outer, side, inner = data.shape
         kind = flat.dtype.type
         if inner == 1:
             along()(flat, out.flat, kind(-np.inf if largest else np.inf), outer, side)

@@ -165,8 +165,7 @@ def takes(args: Sequence[Any]) -> bool:
 
 def takes_vectors(args: Sequence[Any]) -> bool:
     """The same for vectors of L2Normalization."""
-    *_, vectors, side, _, lanes = args
-    return lanes > 1 and vectors * side >= FEWEST
+    return args[-1] > 1 and args[0].size >= FEWEST
 
 
 def _wide(name: str, side: int) -> np.ndarray:
@@ -215,16 +214,15 @@ def collect_weights(
 
 
 @twin(LENGTHS, dtypes=FLOATS, takes=takes_vectors)
-def lengths(data: Buffer, norm: Buffer, eps: float, vectors: int, side: int, inner: int, lanes: int) -> None:
+def lengths(data: Buffer, norm: Buffer, eps: float, lanes: int) -> None:
     """The length of each vector."""
     flat = data.flat
-    fill_lengths(flat, norm.flat, _wide("row", 1), vectors, side, flat.dtype.type(eps))
+    fill_lengths(flat, norm.flat, _wide("row", 1), *data.shape[:2], flat.dtype.type(eps))
 
 
 @twin(SHORTEN_BACK, dtypes=FLOATS, takes=takes_vectors)
-def shorten_back(
-    head: Buffer, out: Buffer, norm: Buffer, d_data: Buffer, vectors: int, side: int, inner: int, lanes: int
-) -> None:
+def shorten_back(head: Buffer, out: Buffer, norm: Buffer, d_data: Buffer, lanes: int) -> None:
     """The gradient through the division by lengths."""
     arrays = head, out, norm, d_data
-    fill_shortened_back(*[a.flat for a in arrays], _wide("row", side), vectors, side)
+    rows, side, _ = head.shape
+    fill_shortened_back(*[a.flat for a in arrays], _wide("row", side), rows, side)

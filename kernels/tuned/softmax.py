@@ -96,52 +96,48 @@ def fill_log_softmax_slope(head, out, d_data, rows, side, scale):
             d_data[i] = (head[i] - d_data[i] * total) * scale
 
 
-def _runs(out: Buffer, inner: int, limited: int = 0) -> bool:
+def _runs(out: Buffer, limited: int = 0) -> bool:
     """Whether the rows are contiguous and whole; other calls run the plain loops."""
-    return inner == 1 and not limited and out.dtype == np.float32
+    return out.shape[2] == 1 and not limited and out.dtype == np.float32
 
 
 @twin(SOFTMAX)
-def softmax(
-    data: Buffer, out: Buffer, length: Buffer, outer: int, side: int, inner: int, scale: float,
-    limited: int,
-) -> None:  # fmt: skip
+def softmax(data: Buffer, out: Buffer, length: Buffer, scale: float, limited: int) -> None:
     """softmax along the last axis, without lengths."""
-    if _runs(out, inner, limited):
+    if _runs(out, limited):
+        outer, side, _ = data.shape
         tops, together = workspace("softmax", outer), max(BLOCK // side, 1)
         fill_shares(data.flat, out.flat, tops, outer, side, np.float32(scale), together, 0)
     else:
-        plain(SOFTMAX, data, out, length, outer, side, inner, scale, limited)
+        plain(SOFTMAX, data, out, length, scale, limited)
 
 
 @twin(LOG_SOFTMAX)
-def log_softmax(data: Buffer, out: Buffer, outer: int, side: int, inner: int, scale: float) -> None:
+def log_softmax(data: Buffer, out: Buffer, scale: float) -> None:
     """log_softmax along the last axis."""
-    if _runs(out, inner):
+    if _runs(out):
+        outer, side, _ = data.shape
         tops, together = workspace("softmax", outer), max(BLOCK // side, 1)
         fill_shares(data.flat, out.flat, tops, outer, side, np.float32(scale), together, 1)
     else:
-        plain(LOG_SOFTMAX, data, out, outer, side, inner, scale)
+        plain(LOG_SOFTMAX, data, out, scale)
 
 
 @twin(SOFTMAX_SLOPE)
 def softmax_slope(
-    head: Buffer, out: Buffer, d_data: Buffer, length: Buffer, outer: int, side: int, inner: int, scale: float,
-    limited: int,
-) -> None:  # fmt: skip
+    head: Buffer, out: Buffer, d_data: Buffer, length: Buffer, scale: float, limited: int
+) -> None:
     """The gradient of softmax along the last axis, without lengths."""
-    if _runs(d_data, inner, limited) and out.dtype == np.float32:
-        fill_softmax_slope(head.flat, out.flat, d_data.flat, outer, side, np.float32(scale))
+    if _runs(d_data, limited) and out.dtype == np.float32:
+        fill_softmax_slope(head.flat, out.flat, d_data.flat, *out.shape[:2], np.float32(scale))
     else:
-        plain(SOFTMAX_SLOPE, head, out, d_data, length, outer, side, inner, scale, limited)
+        plain(SOFTMAX_SLOPE, head, out, d_data, length, scale, limited)
 
 
 @twin(LOG_SOFTMAX_SLOPE)
-def log_softmax_slope(
-    head: Buffer, out: Buffer, d_data: Buffer, outer: int, side: int, inner: int, scale: float
-) -> None:
+def log_softmax_slope(head: Buffer, out: Buffer, d_data: Buffer, scale: float) -> None:
     """The gradient of log_softmax along the last axis."""
-    if _runs(d_data, inner) and out.dtype == np.float32:
-        fill_log_softmax_slope(head.flat, out.flat, d_data.flat, outer, side, np.float32(scale))
+    if _runs(d_data) and out.dtype == np.float32:
+        fill_log_softmax_slope(head.flat, out.flat, d_data.flat, *out.shape[:2], np.float32(scale))
     else:
-        plain(LOG_SOFTMAX_SLOPE, head, out, d_data, outer, side, inner, scale)
+        plain(LOG_SOFTMAX_SLOPE, head, out, d_data, scale)

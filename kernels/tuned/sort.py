@@ -53,10 +53,11 @@ def deal_rows(bits, order, other, places, rows, side, inner, ascending):
 
 
 @twin(SORT_ROWS)
-def sort_rows(data: Buffer, order: Buffer, merged: Buffer, rows: int, side: int, inner: int, ascending: bool) -> None:
+def sort_rows(data: Buffer, order: Buffer, merged: Buffer, ascending: bool) -> None:
     """The indices of each row in order."""
+    outer, side, inner = data.shape
     if side < SHORT:
-        plain(SORT_ROWS, data, order, merged, rows, side, inner, ascending)
+        plain(SORT_ROWS, data, order, merged, ascending)
         return
     places = np.empty(4 * DIGITS, np.int64)
-    deal_rows(data.flat.view(np.int32), order.flat, merged.flat, places, rows, side, inner, int(ascending))
+    deal_rows(data.flat.view(np.int32), order.flat, merged.flat, places, outer * inner, side, inner, int(ascending))

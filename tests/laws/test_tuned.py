@@ -308,7 +308,8 @@ def test_softmax(rows, side, scale, seed):
     power = np.exp(power - power.max(axis=1, keepdims=True))
     out = np.full_like(data, np.nan)
     memory = [Memory(a) for a in (data, out, data)]
-    softmax.SOFTMAX(*(each.buffer for each in memory), rows, side, 1, scale, 0)
+    data_3d, out_3d, _ = (each.buffer.reshape((rows, side, 1)) for each in memory)
+    softmax.SOFTMAX(data_3d, out_3d, memory[2].buffer, scale, 0)
     assert all(each.intact() for each in memory)
     out = memory[1].buffer.to_numpy()
     truth = power / power.sum(axis=1, keepdims=True)
@@ -319,13 +320,12 @@ def test_softmax(rows, side, scale, seed):
 @pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("at", [0, 5, 39])
 def test_softmax_of_special_values(special, at):
-    data = np.zeros((2, 40), np.float32)
+    data = np.zeros((2, 40, 1), np.float32)
     data[1, at] = special
+    length = Buffer(np.zeros(1, np.int32), (1, 1))
     results = []
     for run in (called, plainly):
-        with_length = run(
-            lambda x, y, *n: softmax.SOFTMAX(x, y, x, *n), [data], data.shape, (2, 40, 1, 1.0, 0)
-        )
+        with_length = run(lambda x, y, *n: softmax.SOFTMAX(x, y, length, *n), [data], data.shape, (1.0, 0))
         results.append(with_length)
     np.testing.assert_allclose(results[0], results[1], rtol=2 * EPS)
 

@@ -148,7 +148,7 @@ def test_rows_of_log_softmax(rows, side, scale, seed):
     """Within a few units of the size of the numbers that are subtracted."""
     rows = max(1, min(rows, 6000 // side))
     data = (3 * np.random.default_rng(seed).standard_normal((rows, side))).astype(np.float32)
-    found = called(softmax.LOG_SOFTMAX, [data], data.shape, (rows, side, 1, scale))
+    found = called(softmax.LOG_SOFTMAX, [data[:, :, None]], (rows, side, 1), (scale,)).reshape(data.shape)
     wide = data.astype(np.float64) * scale
     top = wide.max(axis=1, keepdims=True)
     true = wide - top - np.log(np.exp(wide - top).sum(axis=1, keepdims=True))
@@ -161,17 +161,18 @@ def test_gradients_of_rows(rows, side, scale, seed):
     rows = max(1, min(rows, 6000 // side))
     rng = np.random.default_rng(seed)
     data, head = (rng.standard_normal((rows, side)).astype(np.float32) for _ in range(2))
-    log_of = called(softmax.LOG_SOFTMAX, [data], data.shape, (rows, side, 1, 1.0))
+    data, head = data[:, :, None], head[:, :, None]
+    log_of = called(softmax.LOG_SOFTMAX, [data], data.shape, (1.0,))
     share = np.exp(log_of.astype(np.float64)).astype(np.float32)
-    length = Buffer(np.zeros(1, np.int32), (1,))
+    length = Buffer(np.zeros(1, np.int32), (1, 1))
 
     def slope(head, share, d_data, *numbers):
         softmax.SOFTMAX_SLOPE(head, share, d_data, length, *numbers, 0)
 
-    call = ([head, share], data.shape, (rows, side, 1, scale))
+    call = ([head, share], data.shape, (scale,))
     found, expected = called(slope, *call), plainly(slope, *call)
     np.testing.assert_allclose(found, expected, rtol=2 * EPS, atol=1e-15)
-    call = ([head, log_of], data.shape, (rows, side, 1, scale))
+    call = ([head, log_of], data.shape, (scale,))
     found = called(softmax.LOG_SOFTMAX_SLOPE, *call)
     wide, total = head.astype(np.float64), head.astype(np.float64).sum(axis=1, keepdims=True)
     product = np.exp(log_of.astype(np.float64)) * total
@@ -183,12 +184,12 @@ def test_gradients_of_rows(rows, side, scale, seed):
 @pytest.mark.parametrize("side", [3, 39])
 def test_rows_with_special_values(special, side):
     """Their places are those of the page, in each loop, and the next row sees nothing of them."""
-    data = np.linspace(-1, 1, 3 * side).astype(np.float32).reshape(3, side)
+    data = np.linspace(-1, 1, 3 * side).astype(np.float32).reshape(3, side, 1)
     spoilt = data.copy()
     spoilt[1, side // 2] = special
     for loop_of_rows in (softmax.LOG_SOFTMAX, softmax.LOG_SOFTMAX_SLOPE):
         inputs = [spoilt] if loop_of_rows is softmax.LOG_SOFTMAX else [data, spoilt]
-        call = (loop_of_rows, inputs, data.shape, (3, side, 1, 1.0))
+        call = (loop_of_rows, inputs, data.shape, (1.0,))
         np.testing.assert_allclose(called(*call), plainly(*call), rtol=4 * EPS, atol=1e-6)
 
 

@@ -27,9 +27,9 @@ def test_order(side, rows, inner, ascending, fraction):
 
     def order(loop, *count):
         memory = [Memory(data), *(Memory(np.zeros(data.size)) for _ in range(2))]
-        indices, merged = (Buffer(m.buffer.flat.view(np.int64), data.shape) for m in memory[1:])
+        indices, merged = (Buffer(m.buffer.flat.view(np.int64), (rows // inner, inner, side)) for m in memory[1:])
         more = () if count else (merged,)
-        loop(memory[0].buffer, indices, *more, rows, side, inner, *count, ascending)
+        loop(memory[0].buffer.reshape((rows // inner, side, inner)), indices, *more, *count, ascending)
         assert all(each.intact() for each in memory)
         return indices.to_numpy().reshape(rows, side)
 

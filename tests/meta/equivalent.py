@@ -11,12 +11,12 @@ EQUIVALENT: dict[tuple[str, str, str, str, str], str] = {
     ("", "kernels/softmax_output.py", "count_valid", "1 in items(1)", "2"): "it counts the same numbers once more",
     ("", "kernels/multibox_target.py", "match_pairs", "1 in range(1, objects)", "0"): "nothing exceeds itself",
     ("", "kernels/linalg_eigen.py", "rotate", "break", "pass"): "a sweep over a diagonal matrix turns nothing visibly",
-    ("", "kernels/softmax.py", "softmax_slope", "0 in max(np.int64(length[r]), 0)", "1"): "out, a factor, is 0 there",
+    ("", "kernels/softmax.py", "softmax_slope", "0 in max(np.int64(length[n, j]), 0)", "1"): "a factor, out, is 0",
     ("", "refimpl/io/mnist.py", "__init__", "1 in least=1", "0"): "the next line refuses 0 parts by the same clause",
     ("", "refimpl/recordio/recordio.py", "_damaged", "192 in self.handle.read(192)", "191"):
         "only the message looks at it",
-    ("", "kernels/argmax.py", "seek_largest", "1 in range(1, side)", "0"): "no element exceeds itself",
-    ("", "kernels/argmax.py", "seek_smallest", "1 in range(1, side)", "0"): "no element is below itself",
+    ("", "kernels/argmax.py", "seek_largest", "1 in range(1, data.shape[1])", "0"): "no element exceeds itself",
+    ("", "kernels/argmax.py", "seek_smallest", "1 in range(1, data.shape[1])", "0"): "no element is below itself",
     (
         "", "kernels/foundation/run.py", "plan", "for buffer in ins", "for buffer in reversed(list(ins))",
     ): "a key names the same call when it lists the inputs from the end",
