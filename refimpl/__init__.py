@@ -8,7 +8,7 @@ if not (_Path(__file__).parent / "kernels").is_dir():
     __path__.append(str(_Path(__file__).parent.parent))
 
 # Ground floor first: each line may import from the lines above it, never from those below.
-from . import base, libinfo, log, error, context, util, engine, name, attribute, registry, runtime  # noqa: I001
+from . import base, libinfo, log, error, context, engine, util, name, attribute, registry, runtime  # noqa: I001
 from . import recordio
 from .op_registry import submodules as _submodules  # finds the modules that have no file, such as ndarray.op
 from . import ndarray, random, symbol
@@ -44,7 +44,10 @@ from .util import is_np_array, is_np_shape, np_array, np_shape, set_np_shape, us
 ndarray.CachedOp = cached_op.CachedOp  # type: ignore[misc]  # MXNet's name for it, declared there
 test_utils.mx = _sys.modules[__name__]  # its star import brings mx, as MXNet's does
 _submodules.fill(__name__)
+if (_Path(__file__).parent / "replay").is_dir():  # a reader may take the folder away
+    from . import replay as _replay  # noqa: F401  # it offers itself to engine.fast_road
 quirks.read_environment()
+engine.fast_road.read_switch()
 util.warn_of_former_switches()
 engine.compiling.listen()
 globals()["__getattr__"] = _submodules.absent_attributes(__name__)  # not a def: a type checker would then take any name

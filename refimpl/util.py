@@ -18,6 +18,7 @@ import numpy as np
 
 from .base import decides, refusal
 from .context import Context, gpu_memory_info, num_gpus
+from .engine.fast_road import use as fast_road
 from .kernels.foundation import devices
 
 # --- the switches -----------------------------------------------------------------------------------
@@ -256,7 +257,10 @@ def setenv(name: str, value: str | None) -> None:
 
 _FORMER = {
     "REFIMPL_CHAINS": "elementwise operators run one after the other",
+    "REFIMPL_PLAIN_KERNELS": "REFIMPL_FAST=0 turns off twins and replays",
+    "REFIMPL_PROGRAM": "REFIMPL_FAST=0 makes every run walk the steps",
     "REFIMPL_THREADS": "a context has one thread: give a module one for each core, context=[mx.cpu(0), mx.cpu(1)]",
+    "REFIMPL_UPDATE": "REFIMPL_FAST=0 updates one parameter after another",
     "REFIMPL_WINOGRAD": "every convolution adds its products in the order of Convolution/sum-order",
 }
 """Switches that there were, and what holds instead."""
@@ -301,7 +305,8 @@ def get_cuda_compute_capability(ctx: Context) -> int:
 
 
 __all__ = [
-    "get_cuda_compute_capability", "get_gpu_count", "get_gpu_memory", "getenv", "is_np_array", "is_np_shape",
+    "fast_road", "get_cuda_compute_capability", "get_gpu_count", "get_gpu_memory", "getenv", "is_np_array",
+    "is_np_shape",
     "np_array", "np_shape", "np_ufunc_legal_option", "reset_np", "set_module", "set_np", "set_np_shape",
     "setenv", "use_np", "use_np_array", "use_np_shape", "wrap_np_binary_func", "wrap_np_unary_func",
 ]

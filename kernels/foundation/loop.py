@@ -91,34 +91,37 @@ Interpreter = Callable[[FunctionType, list[Any]], None]
 class _Choice:
     """Which form of the loops runs, for the whole process."""
 
-    plain = bool(os.environ.get("REFIMPL_PLAIN_KERNELS"))
-    blocks = not SIMULATED  # a barrier takes the simulator milliseconds
-    # "cpu" or "gpu": that device's text runs as plain Python. Or who runs the page's text.
-    python: str | Interpreter = ""
-    given: Callable[[Any], Any] = staticmethod(for_python)  # what loops get for a global while they run as Python
+    __slots__ = ("blocks", "given", "plain", "python")
+
+    def __init__(self) -> None:
+        self.plain = os.environ.get("REFIMPL_FAST") == "0"
+        self.blocks = not SIMULATED  # a barrier takes the simulator milliseconds
+        # "cpu" or "gpu": that device's text runs as plain Python. Or who runs the page's text.
+        self.python: str | Interpreter = ""
+        self.given: Callable[[Any], Any] = for_python  # what loops get for a global while they run as Python
 
 
-_CHOICE = _Choice()
+CHOICE = _Choice()
 
 
 @contextmanager
 def plain_kernels() -> Iterator[None]:
     """Within this block no tuned twin is used: every loop runs in the text of its page."""
-    before, _CHOICE.plain = _CHOICE.plain, True
+    before, CHOICE.plain = CHOICE.plain, True
     try:
         yield
     finally:
-        _CHOICE.plain = before
+        CHOICE.plain = before
 
 
 @contextmanager
 def twins_by_blocks() -> Iterator[None]:
     """Within this block loops on a GPU run in their twins by blocks, where the simulator stands for it too."""
-    before, _CHOICE.blocks = _CHOICE.blocks, True
+    before, CHOICE.blocks = CHOICE.blocks, True
     try:
         yield
     finally:
-        _CHOICE.blocks = before
+        CHOICE.blocks = before
 
 
 @contextmanager
@@ -127,12 +130,12 @@ def python_loops(device: str = "cpu", given: Callable[[Any], Any] = for_python) 
 
     ``given`` says what they get for a global, such as a function of ``math``.
     """
-    before = _CHOICE.python, _CHOICE.given
-    _CHOICE.python, _CHOICE.given = device, given
+    before = CHOICE.python, CHOICE.given
+    CHOICE.python, CHOICE.given = device, given
     try:
         yield
     finally:
-        _CHOICE.python, _CHOICE.given = before
+        CHOICE.python, CHOICE.given = before
 
 
 @contextmanager
@@ -142,11 +145,11 @@ def interpreted_loops(interpreter: Interpreter) -> Iterator[None]:
     It gets the function, with its formulas bound, and the arguments as compiled loops get them: flat arrays, numbers,
     plain tuples for geometries.
     """
-    before, _CHOICE.python = _CHOICE.python, interpreter
+    before, CHOICE.python = CHOICE.python, interpreter
     try:
         yield
     finally:
-        _CHOICE.python = before
+        CHOICE.python = before
 
 
 class DistinctArrays(CompilerBase):
@@ -280,14 +283,14 @@ class Loop:
             if type(flat) is Described:
                 flat.notes.append((self, args))
                 return
-            if _CHOICE.python:
-                if callable(_CHOICE.python):
-                    _CHOICE.python(flattened(self._source, self.axes), self.unwrapped(args))
+            if CHOICE.python:
+                if callable(CHOICE.python):
+                    CHOICE.python(flattened(self._source, self.axes), self.unwrapped(args))
                     return
-                source = self._source if _CHOICE.python == "cpu" else self._cuda_source
-                _as_python(source, _CHOICE.given, self.axes)(*self.unwrapped(args))
+                source = self._source if CHOICE.python == "cpu" else self._cuda_source
+                _as_python(source, CHOICE.given, self.axes)(*self.unwrapped(args))
                 return
-            if self._tuned is not None and not _CHOICE.plain and self.has_twin_for(args):
+            if self._tuned is not None and not CHOICE.plain and self.has_twin_for(args):
                 self._tuned(*args)
                 return
             (self._cpu or self.cpu)(*self.unwrapped(args))
@@ -296,7 +299,7 @@ class Loop:
 
     def _launch(self, device: str, args: Sequence[Any]) -> None:
         """Hand a kernel to a GPU's stream."""
-        twin = self._by_blocks if _CHOICE.blocks and not _CHOICE.plain else None
+        twin = self._by_blocks if CHOICE.blocks and not CHOICE.plain else None
         kernel, grid = (self.blocks, twin.grid(args)) if twin and twin.takes(args) else (self.gpu, GRID)
         blocks, threads, shared = grid
         with devices.current(device) as stream:

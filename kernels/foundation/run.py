@@ -151,9 +151,7 @@ def fill(
     """:func:`forward` over buffers whose shapes have been checked before."""
     if _is_empty(op, [out.shape for out in outs]):
         return
-    extra: dict[str, Any] = {}
-    if op.mode:
-        extra["is_train"] = is_train
+    extra: dict[str, Any] = {"is_train": is_train} if op.mode else {}
     if op.random:
         extra["rng"] = rng
     if not op.takes_half and (_is_half(ins) or _is_half(outs)):

@@ -3,7 +3,7 @@
 A twin names the loop that it replaces, ``@twin(CONVOLVE, dtypes=FLOATS)``; pages know nothing of twins, and without
 this folder every loop runs as it reads. The twin takes the same buffers and numbers and must agree with the loop:
 exactly where sums and products are exact, elsewhere within the rounding of a fused multiply-add.
-``REFIMPL_PLAIN_KERNELS=1`` or ``with plain_kernels():`` turns all twins off, and so does ``NUMBA_DISABLE_JIT=1``,
+``REFIMPL_FAST=0`` or ``with mx.util.fast_road(False):`` turns all twins off, and so does ``NUMBA_DISABLE_JIT=1``,
 because SIMD vectors exist only in machine code.
 
 To read: ``simd`` (vectors and tiles), then ``gemm`` (the matrix product), then ``convolution``.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base import decides, refusal
-from ..engine import profiling_hook
+from ..engine import fast_road
 from ..executor.steps import BackwardStep, gradient_buffers
 from ..kernels.foundation import Op, allocate
 from ..ndarray import NDArray, array, dense, sparse, tape, zeros
@@ -31,7 +31,7 @@ from ..ndarray.tape import STATE, Place, Record
 from ..symbol import Symbol
 from ..symbol.inference import Key, key_of
 from ..symbol.ir import Node
-from . import gradient_arrays, repeated_gradients
+from . import gradient_arrays
 from .function import Function
 from .tape_graph import TapeGraph, not_in_graph
 
@@ -124,8 +124,8 @@ def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -
     inputs = [values[id(source), index] for source, index in node.inputs]
     local = [(a if a._ctx is ctx or a._ctx.memory == memory else a.as_in_context(ctx))._data for a in inputs]
     buffers = gradient_buffers(node, [place.value for place in record.inputs], read, memory)
-    if profiling_hook.imperative is None:
-        repeated_gradients.fill(node, local, buffers, ctx, is_train)
+    if fast_road.is_open():
+        fast_road.road.gradient(node, local, buffers, ctx, is_train)
     else:
         with watched(node.kind, ctx, local):
             BackwardStep(node, local, buffers, ctx).run(is_train)

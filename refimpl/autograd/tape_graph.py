@@ -1,19 +1,15 @@
 """The tape as a graph of ordinary nodes, which the gradient pass of symbols can read.
 
-A loop that trains records the same operators in every turn. So the nodes of a tape that was met before, and the graph
-of its gradients, are used again: both depend on nothing but operators, parameters, what reads what, and the active
-quirks. Arrays belong to no node; ``TapeGraph.sources`` leads to those of this tape.
+Arrays belong to no node; ``TapeGraph.sources`` leads to those of this tape. A loop that trains records the same
+operators in every turn, so the nodes of a tape that was met before may be used again (``refimpl/replay/tapes.py``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..base import refusal
-from ..executor.table import exact
-from ..kernels.foundation import Op
-from ..kernels.foundation.quirk import SCOPE
+from ..engine import fast_road
 from ..ndarray import NDArray
 from ..ndarray.tape import Place, Record
 from ..symbol import gradient, shared_weights
@@ -21,23 +17,30 @@ from ..symbol.calls import attribute_text
 from ..symbol.inference import Key, key_of
 from ..symbol.ir import Entry, Node
 
-LONGEST = 4096
-"""A longer tape is a graph of its own each time."""
 
-LIMIT = 64
-"""So many tapes are remembered, and sixteen times as many hashes of those that were met once."""
-
-
-class _Known:
+class TapeNodes:
     """The nodes of a tape, inputs first, and the graphs of its gradients by outputs and wanted variables."""
 
-    def __init__(self, nodes: list[Node]) -> None:
-        self.nodes = nodes
+    def __init__(self, sources: Sequence[Record | Place]) -> None:
         self.gradients: dict[tuple, gradient.Gradients] = {}
+        self.nodes: list[Node] = []
+        made: dict[int, Node] = {}
+        variables = 0
+        for source in sources:
+            if isinstance(source, Place):
+                node = Node(None, f"var{variables}")
+                variables += 1
+            else:
+                inputs = [Entry(made[id(place.record or place)], place.index) for place in source.inputs]
+                node = _node(source, len(self.nodes) - variables, inputs)
+            made[id(source)] = node
+            self.nodes.append(node)
 
 
-_TABLE: dict[tuple, _Known] = {}
-_SEEN: set[int] = set()
+def _node(record: Record, number: int, inputs: list[Entry]) -> Node:
+    attrs = record.attrs
+    text = {key: attribute_text(attrs[key]) for key in attrs if attrs[key] is not None} if attrs else None
+    return Node(record.op, f"{record.op.name.strip('_').lower()}{number}", text, inputs, params=record.params)
 
 
 class TapeGraph:
@@ -57,22 +60,10 @@ class TapeGraph:
         self.records: list[tuple[Node, Record]] = []
         self.variables: list[tuple[Node, Place]] = []
         found = _listed(heads)
-        key = _key_of(found) if repeated and len(found) <= LONGEST else None
-        self._known = None if key is None else _TABLE.get(key)
-        for number, source in enumerate(found):
-            node = self._made(source) if self._known is None else self._known.nodes[number]
+        self._made = fast_road.road.nodes(found) if repeated and fast_road.is_open() else TapeNodes(found)
+        for source, node in zip(found, self._made.nodes, strict=True):
             self._enter(source, node)
         self.heads = [self.entry(head) for head in heads]
-        if key is not None and self._known is None:
-            self._known = _learnt(key, self.order)
-
-    def _made(self, source: Record | Place) -> Node:
-        if isinstance(source, Place):
-            return Node(None, f"var{len(self.variables)}")
-        attrs = source.attrs
-        text = {key: attribute_text(attrs[key]) for key in attrs if attrs[key] is not None} if attrs else None
-        name = f"{source.op.name.strip('_').lower()}{len(self.records)}"
-        return Node(source.op, name, text, [self.entry(place) for place in source.inputs], params=source.params)
 
     def _enter(self, source: Record | Place, node: Node) -> None:
         self.nodes[id(source)] = node
@@ -85,13 +76,12 @@ class TapeGraph:
 
     def gradients(self, outputs: Sequence[Entry], wanted: set[int], *, differentiable: bool) -> gradient.Gradients:
         """The graph of the gradients of ``outputs`` with respect to the ``wanted`` nodes: see ``gradient.build``."""
-        known = None if self._known is None or differentiable else self._known.gradients
         key = (*map(key_of, outputs), frozenset(wanted), shared_weights.kind())
-        found = None if known is None else known.get(key)
+        found = None if differentiable else self._made.gradients.get(key)
         if found is None:
             found = gradient.build(outputs, wanted, differentiable=differentiable, taped=True, order=self.order)
-            if known is not None and found.refused is None:
-                known[key] = found
+            if not differentiable and found.refused is None:
+                self._made.gradients[key] = found
         return found
 
     def entry(self, place: Place) -> Entry:
@@ -154,42 +144,6 @@ def _listed(heads: Sequence[Place]) -> list[Record | Place]:
     return found
 
 
-def _key_of(sources: Sequence[Record | Place]) -> tuple | None:
-    """What the nodes depend on; None where an operator may keep something in its parameters."""
-    numbers = {id(source): number for number, source in enumerate(sources)}
-    parts: list[Any] = [SCOPE.get()]
-    for source in sources:
-        if isinstance(source, Place):
-            parts.append(None)
-            continue
-        if type(source.op) is not Op or not isinstance(source.params, tuple):
-            return None
-        parts += (source.op, exact(source.params), repr(source.attrs) if source.attrs else "", len(source.inputs))
-        for place in source.inputs:
-            parts += (numbers[id(place.record or place)], place.index)
-    return tuple(parts)
-
-
-def _learnt(key: tuple, nodes: list[Node]) -> _Known | None:
-    """Remember the nodes of a tape, where it is the second one of its kind."""
-    number = hash(key)
-    if number not in _SEEN:
-        if len(_SEEN) >= 16 * LIMIT:
-            _SEEN.clear()
-        _SEEN.add(number)
-        return None
-    if len(_TABLE) >= LIMIT:
-        _TABLE.clear()
-    made = _TABLE[key] = _Known(nodes)
-    return made
-
-
-def forget() -> None:
-    """Let every tape be a graph of its own again, until it is repeated."""
-    _TABLE.clear()
-    _SEEN.clear()
-
-
 def not_in_graph() -> Exception:
     """What is raised for an array that no backward pass can begin or go on with."""
     return refusal(
@@ -200,4 +154,4 @@ def not_in_graph() -> Exception:
     )
 
 
-__all__ = ["TapeGraph", "forget", "not_in_graph"]
+__all__ = ["TapeGraph", "TapeNodes", "not_in_graph"]

@@ -7,6 +7,7 @@ from call to call, and gradients are written, added or left alone as ``grad_req`
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,6 @@ from .program import Program
 from .sparse_borders import borders
 from .step_runner import MonitorCallback, run_monitored, run_steps
 from .steps import Step
-from .table import Table
 
 if TYPE_CHECKING:
     from .binding import Bound
@@ -101,44 +101,29 @@ class Executor:
             ValueError: a value's shape is not the argument's, or it is not an array.
         """
         with self.program.pool.turn:
-            return self._forward_or_nothing(is_train, kwargs)
-
-    def _forward_or_nothing(self, is_train: bool, kwargs: dict[str, Any]) -> list[NDArray]:
-        """Compute the outputs; a failure leaves states and arguments as they were."""
-        if kwargs or self.aux_arrays:
             arguments = self._assigned(kwargs) if kwargs else {}
             with unfinished.ForwardOf([self], arguments.values()):
                 for name, argument in arguments.items():
                     argument[:] = kwargs[name]
-                self._forward(is_train)
-            return self.outputs
-        try:  # nothing is changed that would have to be given back
-            self._forward(is_train)
-        except BaseException:
-            unfinished.forward_failed([self], None)
-            raise
+                self._run_forward(is_train)
         return self.outputs
 
     @decides("Executor/repeatable")
-    def _forward(self, is_train: bool) -> None:
-        """Compute the outputs; the caller undoes what a failure leaves."""
-        self._before_forward()
-        self._run_forward(is_train)
-        self._after_forward()
-
-    def _before_forward(self) -> None:
-        self.program.pool.unfinished = True
+    def _run_forward(self, is_train: bool, run: Callable[[], None] | None = None) -> None:
+        """Compute the outputs; the caller undoes what a failure leaves. ``run`` runs the steps in another way."""
+        pool, program = self.program.pool, self.program
+        pool.unfinished = True
         self._borders.before_forward()
-
-    def _run_forward(self, is_train: bool) -> None:
-        self._run(self.program.forward_steps, is_train, self.program.forward_table)
-
-    def _after_forward(self) -> None:
+        if run is None:
+            self._run_steps(program.forward_steps, is_train, program.forward_table)
+        else:
+            run()
         self._borders.after_forward()
         self._ran = True
-        self.program.pool.unfinished = False
+        pool.unfinished = False
 
-    def _run(self, steps: list[Step], is_train: bool, table: Table) -> None:
+    def _run_steps(self, steps: list[Step], is_train: bool, table: Any) -> None:
+        """Run the steps of forward or backward, watched by the monitor if there is one."""
         if self._monitor is None:
             run_steps(steps, is_train, self._ctx, table)
         else:
@@ -179,12 +164,8 @@ class Executor:
         """
         with self.program.pool.turn:
             self._begin_backward(out_grads)
-            self._backward_or_nothing(is_train)
-
-    def _backward_or_nothing(self, is_train: bool) -> None:
-        """Compute the gradients; a failure leaves states and accumulated gradients as they were."""
-        with unfinished.backward_of([self]):
-            self._backward(is_train)
+            with unfinished.backward_of([self]):
+                self._run_backward(is_train)
 
     def _begin_backward(self, out_grads: Any) -> None:
         """Refuse what :meth:`backward` refuses, and take the head gradients."""
@@ -193,21 +174,16 @@ class Executor:
         unfinished.require_forward([self])
         self._set_heads(out_grads)
 
-    def _backward(self, is_train: bool = True) -> None:
-        """Compute the gradients; the caller undoes what a failure leaves."""
-        self._before_backward()
-        self._run_backward(is_train)
-        self._after_backward()
-
-    def _before_backward(self) -> None:
+    def _run_backward(self, is_train: bool = True, run: Callable[[], None] | None = None) -> None:
+        """Compute the gradients; the caller undoes what a failure leaves. ``run`` runs the steps in another way."""
+        program = self.program
         if not self._ran:
-            unfinished.clear(self.program)
+            unfinished.clear(program)
         self._borders.before_backward()
-
-    def _run_backward(self, is_train: bool) -> None:
-        self._run(self.program.backward_steps, is_train, self.program.backward_table)
-
-    def _after_backward(self) -> None:
+        if run is None:
+            self._run_steps(program.backward_steps, is_train, program.backward_table)
+        else:
+            run()
         self._borders.after_backward()
 
     def _set_heads(self, out_grads: Any) -> None:

@@ -18,15 +18,14 @@ import numpy as np
 
 from ..base import decides, refusal
 from ..context import Context
+from ..engine import fast_road
 from ..kernels.foundation import Buffer, allocate, known
-from ..kernels.foundation.ahead import AHEAD
 from ..ndarray import NDArray
 from ..ndarray.creation import zeros_of
 from ..symbol import Symbol, dead_branches, devices, gradient, inference, memory, passes
 from ..symbol.graph import Graph
 from ..symbol.ir import Entry, Node, variables
 from ..symbol.values import Facts
-from .foreseen import kernels_of
 from .memory_pool import Parts, Pool
 from .steps import (
     AddStep,
@@ -41,7 +40,6 @@ from .steps import (
     ViewStep,
     ZeroStep,
 )
-from .table import Table
 
 if TYPE_CHECKING:
     from .binding import Bound
@@ -62,7 +60,8 @@ _Later = tuple[int | None, Wanted]
 class Program:
     """A graph with memory: ``forward_steps`` and ``backward_steps`` to run, and the arrays around them.
 
-    ``forward_table`` and ``backward_table`` are what the steps amount to, once they have run.
+    ``forward_table`` and ``backward_table`` are what is replayed of the steps, once they have run; None where the fast
+    road is not there.
 
     ``outputs`` are the arrays of the graph's outputs, ``heads`` those of their head gradients (None where
     nobody reads it), ``head_needed`` says where there is one. ``derived`` is the graph with its
@@ -90,8 +89,8 @@ class Program:
         later = self._place(wanted)
         self.plan = self._plan({number for number, _ in later if number is not None} | lasting(self.graph))
         self.forward_steps, self.backward_steps = self._list(later)
-        self.forward_table, self.backward_table = Table(self.forward_steps, pool), Table(self.backward_steps, pool)
-        AHEAD.expect(self, kernels_of)
+        tables: tuple[Any, Any] = (None, None) if fast_road.road is None else fast_road.road.tables_of(self)
+        self.forward_table, self.backward_table = tables
 
     @property
     def allocated(self) -> int:

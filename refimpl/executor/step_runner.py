@@ -7,20 +7,19 @@ when an engine with threads is chosen, when some memory holds a failure, or when
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import engine
 from ..base import MXNetError, decides
 from ..context import Context
-from ..engine import profiling_hook
+from ..engine import fast_road, profiling_hook
 from ..engine.compiling import RUNNING
 from ..kernels.foundation import Buffer
 from ..ndarray import NDArray, zeros
 from ..resource import random_streams
 from ..symbol.dead_branches import is_placeholder
 from .monitored_names import monitored_inputs
-from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
-from .table import Table
+from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, StepFailed, ZeroStep
 
 if TYPE_CHECKING:
     from .program import Wanted
@@ -59,8 +58,8 @@ def touched(step: Step) -> Touched:
     return Touched(type(step).__name__, [], [], [])
 
 
-def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Table) -> None:
-    """Run ``steps``, or what their ``table`` has for them, in an order that respects what they read and write.
+def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Any) -> None:
+    """Run ``steps``, or replay what ``table`` has recorded of them, in an order that respects what they read and write.
 
     What a step that fails should have written holds the error from then on.
     """
@@ -68,25 +67,25 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Ta
         for step in steps:
             run_one(step, is_train, context)
         return
-    rows, at = table.rows(is_train), 0
+    at = 0
     try:
-        if rows is None:
+        if table is None or not fast_road.is_open() or not table.is_replayed(is_train):
             for at, step in enumerate(RUNNING.begin(steps)):  # noqa: B007  # `at` says which step failed
                 step.run(is_train)
-        else:
-            for first, last, walk in rows.pieces:
-                at = first if walk is None else first + walk()
-                while at < last:  # or which call
-                    rows.calls[at]()
-                    at += 1
+    except StepFailed as failure:
+        _go_on(failure.__cause__, steps, failure.number, is_train, context)
     except MXNetError as error:
-        failed = at if rows is None else rows.steps[at]
-        spoiled = touched(steps[failed]).writes
-        if not spoiled:
-            raise
-        engine.fail(error, spoiled)
-        for step in steps[failed + 1 :]:
-            run_one(step, is_train, context)
+        _go_on(error, steps, at, is_train, context)
+
+
+def _go_on(error: Any, steps: Sequence[Step], failed: int, is_train: bool, context: Context) -> None:
+    """Note what a step that failed has not written, and run those after it that do not read that."""
+    spoiled = touched(steps[failed]).writes
+    if not spoiled:
+        raise error from error.__cause__
+    engine.fail(error, spoiled)
+    for step in steps[failed + 1 :]:
+        run_one(step, is_train, context)
 
 
 @decides("Executor/monitor", "passes/monitored")

@@ -13,9 +13,17 @@ from ..ndarray.run_operator import run_operator
 from ..symbol.inference import Key
 from ..symbol.ir import Node
 
-UNKNOWN = object()
-"""In the place of what a step finds out when it first runs: the arguments of its page's function, None where the
-page needs more than its arrays."""
+
+class StepFailed(Exception):  # no user sees it
+    """Some step of a replay failed, for the reason that is its cause; those before it have run, those after have not.
+
+    Args:
+        number: which one.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 class ForwardStep:
@@ -29,7 +37,7 @@ class ForwardStep:
         params: its parameters, those of the node by default.
     """
 
-    __slots__ = ("_plain", "context", "inputs", "node", "op", "outputs", "params")
+    __slots__ = ("context", "inputs", "node", "op", "outputs", "params")
 
     def __init__(
         self, node: Node, inputs: list[Buffer], outputs: list[Buffer], context: Context, params: Any = None
@@ -38,7 +46,6 @@ class ForwardStep:
         self.node, self.op = node, node.op
         self.params = node.params if params is None else params
         self.inputs, self.outputs, self.context = inputs, outputs, context
-        self._plain: Any = UNKNOWN
 
     @property
     def is_direct(self) -> bool:
@@ -48,14 +55,7 @@ class ForwardStep:
 
     def run(self, is_train: bool) -> None:
         """Fill the outputs."""
-        op, plain = self.op, self._plain
-        if plain is UNKNOWN:
-            is_plain = self.is_direct and not op.mode
-            plain = self._plain = (*op.full_inputs(self.params, self.inputs), *self.outputs) if is_plain else None
-        if plain is None:
-            run_operator(op, self.params, self.inputs, self.outputs, self.context, is_train=is_train)
-        else:
-            op.forward(self.params, *plain)
+        run_operator(self.op, self.params, self.inputs, self.outputs, self.context, is_train=is_train)
 
 
 class ViewStep(ForwardStep):
@@ -89,7 +89,7 @@ class BackwardStep:
         params: the operator's parameters, those of the node by default.
     """
 
-    __slots__ = ("_plain", "context", "gradients", "heads", "needs", "node", "op", "params")
+    __slots__ = ("context", "gradients", "heads", "needs", "node", "op", "params")
 
     def __init__(
         self, node: Node, reads: list[Buffer], gradients: list[Buffer | None], context: Context,
@@ -108,7 +108,6 @@ class BackwardStep:
             self.needs = needs
         self.gradients = gradients
         runner.check_backward(self.op, self.params, self.heads, self.needs, gradients)
-        self._plain: Any = UNKNOWN
 
     @property
     def is_direct(self) -> bool:
@@ -119,15 +118,7 @@ class BackwardStep:
 
     def run(self, is_train: bool) -> None:
         """Fill the wanted gradients."""
-        op, plain = self.op, self._plain
-        if plain is UNKNOWN:
-            given = (*self.heads, *self.needs, *op.full_inputs(self.params, self.gradients))
-            plain = self._plain = given if self.is_direct and not op.mode else None
-        if plain is None:
-            runner.backward(op, self.params, self.heads, self.needs, self.gradients, is_train=is_train)
-        else:
-            assert op.backward is not None
-            op.backward(self.params, *plain)
+        runner.backward(self.op, self.params, self.heads, self.needs, self.gradients, is_train=is_train)
 
 
 def gradient_buffers(

@@ -51,16 +51,11 @@ class ForwardOf:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self._settle()
-            forward_failed(self._executors, self._held)
-
-
-def forward_failed(executors: Sequence[Executor], held: Held | None) -> None:
-    """Say that a forward of ``executors`` was left in the middle, and give back what was ``held`` before it."""
-    for executor in executors:
-        executor.program.pool.unfinished = True
-    if held is not None:
-        held.give_back()
-    _spoil("forward", (array for executor in executors for array in executor.outputs))
+            for executor in self._executors:
+                executor.program.pool.unfinished = True
+            if self._held is not None:
+                self._held.give_back()
+            _spoil("forward", (array for executor in self._executors for array in executor.outputs))
 
 
 @contextmanager

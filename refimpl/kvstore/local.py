@@ -10,10 +10,11 @@ from typing import Any
 from .. import optimizer as opt
 from ..base import decides, refusal, require
 from ..context import cpu
+from ..engine import fast_road
 from ..log import LOG
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
-from ..optimizer import at_once, states
+from ..optimizer import states
 from ..quirks import declare
 from . import row_sparse, sums
 from .compression import TwoBit, working_type
@@ -291,7 +292,9 @@ class KVStore(KVStoreBase):
         """:meth:`pushpull` of parameters that have gradients as one call of a kernel; False where it cannot be."""
         if self._compression is not None or self._key_kind is not str or not weights or not grads:
             return False
-        return at_once.on_store(self._updater, self._stored, names, weights, grads, GROUP[self._mode])
+        return fast_road.is_open() and fast_road.road.is_updated_on_store(
+            self._updater, self._stored, names, weights, grads, GROUP[self._mode]
+        )
 
     @decides("KVStore/held-rows")
     def _pushpull_held(self, key: Any, value: Any, out: Any) -> None:

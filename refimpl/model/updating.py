@@ -9,9 +9,10 @@ from typing import Any
 
 from .. import kvstore as kvs
 from ..base import decides, refusal, require
+from ..engine import fast_road
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
-from ..optimizer import REMEMBERING, at_once
+from ..optimizer import REMEMBERING
 from ..quirks import declare
 
 _UNSUMMED = declare(
@@ -155,7 +156,7 @@ def _update_params(
     Raises:
         TypeError: there is a store, and no ``param_names``.
     """
-    if kvstore is None and at_once.on_devices(updater, param_arrays, grad_arrays, num_device):
+    if kvstore is None and _is_replayed(updater, param_arrays, grad_arrays, num_device):
         return
     summed = [] if kvstore is None else [grad for grads in grad_arrays for grad in grads if grad is not None]
     stored = (kvstore._stored, kvstore._unsent) if type(kvstore) is kvs.KVStore else ()
@@ -163,6 +164,11 @@ def _update_params(
         [list(weights) for weights in param_arrays], summed, updater, kinds=REMEMBERING, shallow=stored
     ):
         _update_each(param_arrays, grad_arrays, updater, num_device, kvstore, param_names)
+
+
+def _is_replayed(updater: Any, param_arrays: Any, grad_arrays: Any, num_device: int) -> bool:
+    """Whether one call of a kernel has updated all parameters."""
+    return fast_road.is_open() and fast_road.road.is_updated_on_devices(updater, param_arrays, grad_arrays, num_device)
 
 
 def _update_each(
@@ -181,7 +187,7 @@ def _update_each(
             _sum_through(kvstore, param_names[index], grads, -index)  # type: ignore[index]  # not None, as required
         for device, (grad, weight) in enumerate(zip(grads, weights, strict=False)):
             work[device].append((index * num_device + device, grad, weight))
-    if kvstore is not None and at_once.on_devices(updater, param_arrays, grad_arrays, num_device):
+    if kvstore is not None and _is_replayed(updater, param_arrays, grad_arrays, num_device):
         return
     for of_device in work:
         if of_device:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..base import decides, refusal
 from ..context import Context
+from ..engine import fast_road
 from ..executor import unfinished
 from ..executor_manager import _check_arguments, _split_input_slice
 from ..io import DataDesc
@@ -15,7 +16,6 @@ from ..log import chosen
 from ..metric import EvalMetric
 from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
-from . import side_by_side
 from .arrays import SliceCopy, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .bind_options import argument_contexts, gradient_requirements, group_contexts
 from .descriptions import check_labels, resized
@@ -244,9 +244,15 @@ class DataParallelExecutorGroup:
                 for copy in labels:
                     copy.fill(given)
 
+        def step(index: int) -> None:
+            load(index)
+            self.execs[index]._run_forward(mode)
+
         labels = (copy.target for copies in self._label_copies for copy in copies)  # a later batch may bring none
         with self.execs[0].program.pool.turn, unfinished.ForwardOf(self.execs, labels, self.thread_pool.settle):
-            side_by_side.forward(self.thread_pool, self.execs, mode, load)
+            if fast_road.is_open() and fast_road.road.is_forward_walked(self.thread_pool, self.execs, mode, load):
+                return
+            self.thread_pool.run(step)
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Run every executor backward; head gradients for the whole batch are cut where outputs are joined.
@@ -268,7 +274,9 @@ class DataParallelExecutorGroup:
             for executor, gradients in zip(self.execs, heads, strict=True):
                 executor._begin_backward(gradients)
             with unfinished.backward_of(self.execs, self.thread_pool.settle):
-                side_by_side.backward(self.thread_pool, self.execs)
+                if fast_road.is_open() and fast_road.road.is_backward_walked(self.thread_pool, self.execs):
+                    return
+                self.thread_pool.run(lambda index: self.execs[index]._run_backward())
 
     # --- results ---------------------------------------------------------------------------------
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, wait
 from queue import SimpleQueue
 from threading import Thread
+from typing import Any
 
 from ..base import decides, refusal
-from ..executor.rows import Rows
 from ..kernels.foundation.forks import renew_in_child
-from ..kernels.foundation.hand_over import HandOver
-from ..kernels.foundation.native_calls import walker
 from ..quirks import quirks
-
-TURNS = 10_000
-"""So many turns a thread watches for more work before it sleeps, where every context has a core of its own."""
 
 
 class ThreadPool:
@@ -31,14 +25,14 @@ class ThreadPool:
     def __init__(self, size: int) -> None:
         self.size = size
         self._queues: list[SimpleQueue] = []  # one for each thread
-        self._hand_overs: list[HandOver] = []  # to some of the threads
+        self.beside: Any = None  # what hands calls over to the threads, where the fast road does
         self._under_way: list[Future] = []
         renew_in_child(self)
 
     @decides("engine/forked")
     def after_fork(self) -> None:
         """Start threads anew, with the first work: the child has none of these."""
-        self._queues, self._hand_overs, self._under_way = [], [], []
+        self._queues, self.beside, self._under_way = [], None, []
 
     @decides("ExecutorGroup/deterministic", "ExecutorGroup/side-by-side")
     def run(self, work: Callable[[int], object]) -> None:
@@ -48,11 +42,9 @@ class ThreadPool:
         thread comes first, then the lowest context. When the calling thread is interrupted, contexts that have not
         begun do not begin any more, and the others finish first.
         """
-        if len(self._queues) < self.size - 1:
-            self._start_threads()
-        self.settle()
-        for hand_over in self._hand_overs:
-            hand_over.release()
+        self.started()
+        if self.beside is not None:
+            self.beside.release()
         work = quirks.carried(work)
         jobs: list[Future] = [Future() for _ in self._queues]
         self._under_way = jobs
@@ -72,33 +64,18 @@ class ThreadPool:
             if failure is not None:
                 raise failure
 
-    @decides("ExecutorGroup/deterministic", "ExecutorGroup/side-by-side")
-    def walk(self, others: Sequence[Rows], here: Callable[[], object]) -> list[int]:
-        """Call ``here``, and at the same time have every other context's thread make the calls of its rows.
-
-        Returns how many calls were made for each of the other contexts: fewer than there are where one failed.
-        """
+    def started(self) -> list[SimpleQueue]:
+        """The queues of the threads, which rest now; there are fewer where the system has no more threads."""
         if len(self._queues) < self.size - 1:
             self._start_threads()
         self.settle()
-        while len(self._hand_overs) < len(self._queues):
-            queue = self._queues[len(self._hand_overs)]
-            self._hand_overs.append(_hand_over(queue, TURNS if self.size <= _cores() else 0))
-        try:
-            for rows, hand_over in zip(others, self._hand_overs, strict=False):
-                hand_over.order(rows.place, rows)
-            here()
-            here_too = [walker()(*rows.place) for rows in others[len(self._hand_overs) :]]
-            return [*(hand_over.made() for hand_over in self._hand_overs), *here_too]
-        finally:
-            self.settle()
+        return self._queues
 
     @decides("ExecutorGroup/interrupted")
     def settle(self) -> None:
         """Return when no context is at work any more; work that has not begun is cancelled."""
-        for hand_over in self._hand_overs:
-            if hand_over.is_busy:
-                hand_over.made()
+        if self.beside is not None:
+            self.beside.settle()
         for job in self._under_way:
             if not job.cancel():
                 wait([job])
@@ -129,8 +106,8 @@ def _failure(work: Callable[[int], object], context: int) -> Exception | None:
 def _serve(context: int, queue: SimpleQueue) -> None:
     """What a thread of the pool runs: all work of one context that is not cancelled before it begins."""
     while (order := queue.get()) is not None:
-        if isinstance(order, HandOver):
-            order.serve()
+        if callable(order):
+            order()
             del order
             continue
         work, job = order
@@ -142,17 +119,6 @@ def _serve(context: int, queue: SimpleQueue) -> None:
             else:
                 job.set_result(None)
         del order, work, job
-
-
-def _hand_over(queue: SimpleQueue, turns: int) -> HandOver:
-    """One to the thread that serves ``queue``."""
-    made = HandOver(lambda: queue.put(made), turns)
-    return made
-
-
-def _cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _end_threads(queues: list[SimpleQueue]) -> None:

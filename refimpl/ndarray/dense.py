@@ -121,7 +121,7 @@ def execute(
     p = op.own(p, ctx, memories)
     if op.partial is not None and op.partial(p):
         _begin_partial(targets, results)
-    _run(op, p, memories, results, ctx, plan.plain)
+    _run(op, p, memories, results, ctx)
     if op.mutates:
         for given, used in zip(inputs, sources, strict=True):
             if used is not given:  # a copy on the device of the first input
@@ -163,17 +163,15 @@ def _fitting(op: Op, plan: Plan, targets: Sequence[NDArray], visible: int) -> Se
     return targets[:visible]
 
 
-def _run(
-    op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Context, plain: bool
-) -> None:
+def _run(op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Context) -> None:
     """Let the page fill ``results``, now or when the engine says so; a failure stays with them."""
-    if plain and profiling_hook.imperative is None and not engine.attention:
+    is_train = tape.STATE.training
+    if profiling_hook.imperative is None and not engine.attention:
         try:
-            op.forward(p, *op.full_inputs(p, sources), *results)
+            run_operator(op, p, sources, results, ctx, is_train=is_train)
         except MXNetError as error:
             engine.fail(error, results)
         return
-    is_train = tape.STATE.training
 
     def work() -> None:
         with watched(op.name, ctx, sources):

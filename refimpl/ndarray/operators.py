@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import decides, dtype_of, numeric_types, refusal
+from ..engine import fast_road
 from ..kernels.foundation import Op, get, keeps
 from ..op_registry.function import OperatorFunction
 from . import classes, dense, dispatch
-from .repeated import learn, made_again, pair_again
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
@@ -43,36 +43,35 @@ def invoke(op: Op, inputs: list[NDArray], attrs: dict[str, Any], out: Any = None
 def call(name: str, *inputs: Any, out: Any = None, **attrs: Any) -> Any:
     """Run the operator ``name``."""
     op = get(name)
-    key, made = (None, None) if out is not None else made_again(op, inputs, attrs)
-    if made is not None:
-        return made
-    arrays = list(inputs)
-    made = invoke(op, arrays, attrs, out)
-    if key is not None:
-        learn(key, op, arrays, attrs, made)
-    return made
+    if out is None and fast_road.is_open():
+        return fast_road.road.array_call(op, inputs, attrs, _as_given)
+    return invoke(op, list(inputs), attrs, out)
 
 
-@decides("NDArray/arithmetic")
+def _as_given(_: Op, inputs: tuple, attrs: dict[str, Any]) -> tuple[list, dict[str, Any]]:
+    return list(inputs), attrs
+
+
 def binary(left: Any, right: Any, array_op: str, scalar_op: str, out: Any = None) -> Any:
     """An arithmetic operator between an array and an array or a number.
 
     Raises:
         TypeError: ``right`` is neither (a NumPy array, None, a string ...).
     """
-    key, made = (None, None) if out is not None else pair_again(array_op, scalar_op, left, right)
-    if made is not None:
-        return made
+    if out is None and fast_road.is_open():
+        return fast_road.road.pair(left, right, array_op, scalar_op)
+    op, inputs, attrs = operands(left, right, array_op, scalar_op)
+    return invoke(op, inputs, attrs, out)
+
+
+@decides("NDArray/arithmetic")
+def operands(left: Any, right: Any, array_op: str, scalar_op: str) -> tuple[Op, list[Any], dict[str, Any]]:
+    """Which operator computes ``left`` with ``right``, and on what."""
     if isinstance(right, classes.ndarray):
-        op, inputs, attrs = get(array_op), [left, right], {}
-    elif isinstance(right, numeric_types) and not isinstance(right, np.ndarray):
-        op, inputs, attrs = get(scalar_op), [left], {"scalar": float(right)}
-    else:
-        raise refusal("nd/operand", f"type {type(right)} not supported, use an NDArray or a number", TypeError)
-    made = invoke(op, inputs, attrs, out)
-    if key is not None:
-        learn(key, op, inputs, attrs, made)
-    return made
+        return get(array_op), [left, right], {}
+    if isinstance(right, numeric_types) and not isinstance(right, np.ndarray):
+        return get(scalar_op), [left], {"scalar": float(right)}
+    raise refusal("nd/operand", f"type {type(right)} not supported, use an NDArray or a number", TypeError)
 
 
 def _check_input(op: Op, name: str, value: Any) -> None:
@@ -108,6 +107,14 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[list,
     return arrays, {k: v for k, v in by_name.items() if keeps(op.params, k, v)}
 
 
+def taken_apart(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[list, dict[str, Any]]:
+    """The input arrays and the attributes among the arguments of an operator's function."""
+    arrays, attrs = _split_arguments(op, args, kwargs)
+    if "dtype" in attrs and not isinstance(attrs["dtype"], str):
+        attrs["dtype"] = dtype_of(attrs["dtype"]).name
+    return arrays, attrs
+
+
 class ArrayFunction(OperatorFunction):
     """An operator as a function on arrays."""
 
@@ -116,16 +123,10 @@ class ArrayFunction(OperatorFunction):
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Run the operator; ``out`` receives the result."""
         op = self.op
-        key, made = (None, None) if out is not None else made_again(op, args, kwargs)
-        if made is not None:
-            return made
-        arrays, attrs = _split_arguments(op, args, kwargs)
-        if "dtype" in attrs and not isinstance(attrs["dtype"], str):
-            attrs["dtype"] = dtype_of(attrs["dtype"]).name
-        made = invoke(op, arrays, attrs, out)
-        if key is not None:
-            learn(key, op, arrays, attrs, made, (*args, *kwargs.values()))
-        return made
+        if out is None and fast_road.is_open():
+            return fast_road.road.array_call(op, args, kwargs, taken_apart)
+        arrays, attrs = taken_apart(op, args, kwargs)
+        return invoke(op, arrays, attrs, out)
 
 
 def make_function(op: Op, name: str) -> Callable:

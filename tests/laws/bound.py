@@ -10,8 +10,7 @@ from unittest import mock
 import numpy as np
 
 import refimpl as mx
-from refimpl.engine import profiling_hook
-from refimpl.executor import table
+from refimpl.engine import fast_road, profiling_hook
 from refimpl.kernels.foundation import plain_kernels
 from refimpl.kernels.foundation.loop import python_loops
 
@@ -56,9 +55,8 @@ class Watch:
 WATCH = Watch()
 
 
-def walked_at_once() -> Any:
-    """Within this block machine code makes the calls of a table from the third run on."""
-    return mock.patch.object(table, "WALKED_AFTER", 1)
+WAYS = {"steps": fast_road.without_replays, "table": contextlib.nullcontext}
+"""How programs run: every run walks the list of steps, or what the second one has recorded is replayed."""
 
 
 @contextlib.contextmanager
@@ -79,7 +77,7 @@ SURROUNDINGS: dict[str, Callable[[], Any]] = {
     "another order": lambda: mx.engine.use("shuffled", 7),
     "profiler": lambda: mock.patch.object(profiling_hook, "symbolic", WATCH),
     "failure": failed_array,
-    "steps": lambda: mx.executor.use("steps"),
+    "steps": fast_road.without_replays,
 }
 
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import refimpl as mx
 from refimpl.symbol import shared_weights
 
-from .bound import SURROUNDINGS, walked_at_once
+from .bound import SURROUNDINGS
 
 pytestmark = pytest.mark.usefixtures("nothing_has_failed")
 WAYS = {True: [(1,), (1, 1)], False: [(), (2,), (1, 2)]}
@@ -166,7 +166,7 @@ def by_executor(net: Net, kind: str, req: str, way: str, plan: str, surrounding:
     arguments = net.arguments()
     symbol = mx.sym.Group(net.apply(mx.sym, {name: mx.sym.Variable(name) for name in arguments}))
     places = {f"group{number}": mx.cpu(number) for number in range(3)} if way == "contexts" else None
-    with environment(REFIMPL_SHARED_WEIGHTS=kind, REFIMPL_MEMORY_PLAN=plan), walked_at_once():
+    with environment(REFIMPL_SHARED_WEIGHTS=kind, REFIMPL_MEMORY_PLAN=plan):
         executor = symbol.simple_bind(
             mx.cpu(), grad_req=dict.fromkeys(arguments, req), group2ctx=places,
             type_dict=dict.fromkeys(arguments, net.dtype), **{name: a.shape for name, a in arguments.items()},

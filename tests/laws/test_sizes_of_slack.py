@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from refimpl.kernels.foundation import SLACK
-from refimpl.kernels.foundation.loop import _CHOICE
+from refimpl.kernels.foundation.loop import CHOICE
 
 from . import protected
 
@@ -54,7 +54,7 @@ PLACES = [("end", "nan"), *[pytest.param(*each, marks=pytest.mark.long) for each
 
 
 @pytest.mark.heavy
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT) or _CHOICE.plain, reason="twins exist in machine code only")
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT) or CHOICE.plain, reason="twins exist in machine code only")
 @pytest.mark.parametrize(("place", "poison"), PLACES)
 def test_sizes_of_slack(place, poison):
     """The tests of twins, in a child that dies when one reads past the slack; no number depends on what that holds."""

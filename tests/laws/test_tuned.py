@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from refimpl.kernels import activation, batch_norm, convolution, get, pooling, softmax
 from refimpl.kernels.foundation import LOOPS, Buffer, buffer, plain_kernels
-from refimpl.kernels.foundation.loop import _CHOICE
+from refimpl.kernels.foundation.loop import CHOICE
 from refimpl.kernels.shared import pooling_windows, rnn_products
 from refimpl.kernels.shared.products import PRODUCT, Product
 from refimpl.kernels.tuned import kernel
@@ -26,7 +26,7 @@ from . import protected
 from .views import viewed
 
 pytestmark = pytest.mark.skipif(
-    bool(numba.config.DISABLE_JIT) or _CHOICE.plain, reason="twins exist in machine code only"
+    bool(numba.config.DISABLE_JIT) or CHOICE.plain, reason="twins exist in machine code only"
 )
 EPS = float(np.finfo(np.float32).eps)
 MARGIN = 37  # numbers around every array, not a multiple of anything

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import time
@@ -49,11 +50,13 @@ def nothing_happens() -> Iterator[None]:
     _start_watching()
     modules, folder = set(sys.modules), set(Path.cwd().iterdir())
     _seen.clear()
+    gc.disable()  # garbage of other tests may remove files when it is collected
     _watched.append(threading.get_ident())
     try:
         yield
     finally:
         _watched.clear()
+        gc.enable()
     assert _seen == [], _seen[:9]
     assert set(sys.modules) == modules, set(sys.modules) - modules
     assert set(Path.cwd().iterdir()) == folder

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import decides
-from ..kernels.foundation.native_calls import SIZES, form_of, walker
+from .native.native_calls import SIZES, form_of, walker
 
 MOST_ELEMENTS = 1 << 22
 """A piece ends where its arrays have more elements: Ctrl-C is noticed between pieces."""

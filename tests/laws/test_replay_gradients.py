@@ -12,23 +12,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refimpl as mx
-from refimpl.autograd import repeated_gradients, tape_graph
+from refimpl.autograd import tape_graph
+from refimpl.engine import fast_road
 from refimpl.executor.steps import BackwardStep
 from refimpl.kernels import distinct, get
 from refimpl.ndarray import operators
 from refimpl.oracle.pages.calls import gradient_inputs, has_gradient
 from refimpl.oracle.pages.draws import Example, SeededDraw, example
+from refimpl.replay.gradients import GRADIENTS
+from refimpl.replay.tapes import TAPES
 
-from .test_repeated_calls import EVENTS
-from .test_tables import FIRST_TYPE
+from .test_replay_array_calls import EVENTS
+from .test_replay_programs import FIRST_TYPE
 
-pytestmark = pytest.mark.usefixtures("nothing_has_failed")  # after a failure every gradient takes the usual path
+pytestmark = [
+    pytest.mark.skipif(fast_road.road is None, reason="there is machine code without checks only in the usual lane"),
+    pytest.mark.usefixtures("nothing_has_failed"),  # after a failure nothing is replayed
+]
 OPERATORS = [op.name for op in distinct() if op.cases is not None and op.has_gradient]
 
 
 def _forget() -> None:
-    repeated_gradients.forget()
-    tape_graph.forget()
+    GRADIENTS.forget()
+    TAPES.forget()
 
 
 def _seen(call: Callable[[], Any]) -> Any:
@@ -69,7 +75,7 @@ def _agrees(name: str, seed: int, dtype: str) -> bool:
         _seen(lambda: _gradients(of, turned=False))
     with mock.patch.object(BackwardStep, "run", autospec=True, side_effect=BackwardStep.run) as usual:
         assert _seen(lambda: _gradients(of, turned=True)) == expected, f"{of}"
-    return not usual.called and any(repeated_gradients._TABLE.values())
+    return not usual.called and any(GRADIENTS.made.values())
 
 
 @pytest.mark.heavy
@@ -183,7 +189,7 @@ def test_a_tape_that_is_repeated_has_its_nodes_again() -> None:
 
 
 def test_tapes_are_forgotten_that_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tape_graph, "LIMIT", 2)
+    monkeypatch.setattr(TAPES, "_limit", 2)
     _forget()
     x = mx.nd.array([1.0])
     x.attach_grad()
@@ -195,11 +201,12 @@ def test_tapes_are_forgotten_that_are_too_many(monkeypatch: pytest.MonkeyPatch) 
                     y = y * x
             y.backward()
             assert x.grad.asnumpy().tolist() == [turns + 1]
-        assert len(tape_graph._TABLE) <= 2
+        assert len(TAPES.made) <= 2
 
 
 def test_the_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeated_gradients, "LIMIT", 5)
+    monkeypatch.setattr(GRADIENTS, "_limit", 5)
+    monkeypatch.setattr(GRADIENTS, "_most_seen", 5)
     _forget()
     for number in range(20):
         for _ in range(3):
@@ -210,5 +217,5 @@ def test_the_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
                 made = a * a
             made.backward()
             assert a.grad.asnumpy().tolist() == [2] * (number + 1)
-        assert len(repeated_gradients._SEEN) <= 5
-        assert len(repeated_gradients._TABLE) <= 5
+        assert len(GRADIENTS._seen) <= 5
+        assert len(GRADIENTS.made) <= 5

@@ -1,46 +1,46 @@
-"""A bound program as a table: which kernels its steps call, and with what.
+"""Runs of a bound program: which kernels its steps call, and with what.
 
 Most steps do the same each time they run: their page chooses loops, by nothing but parameters, shapes, types and the
 active quirks, and hands them the same memory. So the second run of a list of steps writes down the compiled kernels
-and their arguments (``kernels/foundation/described.py`` tells which), and later runs call them one after the other:
-the same kernels with the same arguments, hence the same bits. After some runs machine code makes these calls itself
-(``rows.py``).
+and their arguments (``asking.py`` tells which), and it and all later runs call them one after the other: the same
+kernels with the same arguments, hence the same bits. Machine code makes these calls where it can (``pieces.py``).
 
 A step of another kind stays in the table as it is: one that draws, looks at values, runs a user's code, computes in
 half precision or on a GPU. Memory that pages borrow belongs to the program, so that programs may run side by side.
 
-The list of steps stays the specification, and runs where the table would not do the same: while work waits or has
-failed, while a monitor or the profiler looks on (``step_runner.py``), and while loops run as anything but machine code
-without checks. ``REFIMPL_PROGRAM=steps``, or ``with mx.executor.use("steps"):``, asks for it.
+The list of steps stays the specification, and runs wherever nothing is replayed (``refimpl/executor/step_runner.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import numba
 import numpy as np
 
 from .. import engine
-from ..base import asked_for, decides, refusal
+from ..base import MXNetError, decides
+from ..executor.memory_pool import Pool
+from ..executor.steps import (
+    AddStep,
+    BackwardStep,
+    ForwardStep,
+    Step,
+    StepFailed,
+    TransferStep,
+    ViewBackwardStep,
+    ViewStep,
+)
 from ..kernels.foundation import Buffer, allocate
+from ..kernels.foundation import run as runner
 from ..kernels.foundation.contract import Op
-from ..kernels.foundation.described import Borrowed, LoopCall, Memory, Page, Place, repeatable_calls
-from ..kernels.foundation.loop import _CHOICE, SIMULATED, Loop
+from ..kernels.foundation.described import Borrowed
+from ..kernels.foundation.loop import Loop
 from ..kernels.foundation.quirk import SCOPE
-from .memory_pool import Pool
-from .rows import Piece, Rows, walked
-from .steps import AddStep, BackwardStep, ForwardStep, Step, TransferStep, ViewBackwardStep, ViewStep
-
-SWITCH = "REFIMPL_PROGRAM"
-KINDS = {
-    "table": "kernels are called as the second run has written them down",
-    "steps": "every run walks the list of steps",
-}
-"""What ``REFIMPL_PROGRAM`` may be, and what it means."""
+from .asking import LoopCall, Memory, Page, Place, repeatable_calls
+from .pieces import Piece, Rows, walked
+from .recorder import Recorder
 
 LIMIT = 8
 """So many tables of one list of steps are kept: in training and not, under some sets of quirks."""
@@ -48,45 +48,7 @@ LIMIT = 8
 MOST_BORROWED = 1 << 20
 """A step that borrows an array of more bytes stays a step."""
 
-WALKED_AFTER = 4
-"""So many runs call kernels one by one, before the calls are written down for machine code: that takes as long as it
-saves in some ten runs.
-"""
-
 _WHOLE = slice(None)
-
-
-class _Choice:
-    """How programs run, for the whole process; None: as the environment said when they were bound."""
-
-    kind: str | None = None
-
-
-def kind() -> str:
-    """How programs run that are bound now.
-
-    Raises:
-        MXNetError: the environment variable is none of ``KINDS``.
-    """
-    return asked_for("Executor/program", SWITCH, KINDS)
-
-
-@contextmanager
-def use(kind: str) -> Iterator[None]:
-    """Within this block all programs run as ``kind`` says: "table" or "steps", the same bits in other time.
-
-    Raises:
-        ValueError: ``kind`` is neither.
-    """
-    if kind not in KINDS:
-        raise refusal(
-            "Executor/program", f"programs run as one of {', '.join(KINDS)}, not as {kind!r}", ValueError
-        )
-    before, _Choice.kind = _Choice.kind, kind
-    try:
-        yield
-    finally:
-        _Choice.kind = before
 
 
 @decides("Executor/table")
@@ -100,49 +62,40 @@ class Table:
 
     def __init__(self, steps: Sequence[Step], pool: Pool) -> None:
         self._steps, self._pool = steps, pool
-        self._kind = kind()
-        self._has_machine_code = not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or SIMULATED)
-        self._rows: dict[tuple, Rows | None] = {}
-        self._runs: dict[tuple, int] = {}  # of tables whose calls machine code does not make yet
+        self.recorder: Recorder[Rows] = Recorder(LIMIT, 8 * LIMIT)
 
-    def rows(self, is_train: bool) -> Rows | None:
-        """What a run calls now; None where the steps themselves have to run."""
-        if _CHOICE.python or _CHOICE.plain or (_Choice.kind or self._kind) == "steps":
-            return None
-        key = is_train, SCOPE.get()
-        found = self._rows.get(key)
-        if found is None:
-            return self._learnt(key)
-        return self._used(key, found) if self._runs and key in self._runs else found
+    def is_replayed(self, is_train: bool) -> bool:
+        """Run what the steps amount to, where that is known.
+
+        Raises:
+            StepFailed: a step failed; those after it have not run.
+        """
+        rows = self._rows(is_train)
+        if rows is None:
+            return False
+        at = 0
+        try:
+            for first, last, walk in rows.pieces:
+                at = first if walk is None else first + walk()
+                while at < last:
+                    rows.calls[at]()
+                    at += 1
+        except MXNetError as error:
+            raise StepFailed(rows.steps[at]) from error
+        return True
 
     def walked(self, is_train: bool, active: frozenset[str]) -> Rows | None:
-        """What a run under the quirks ``active`` calls, if machine code makes all of it; nothing is learnt."""
-        if _CHOICE.python or _CHOICE.plain or (_Choice.kind or self._kind) == "steps":
-            return None
-        found = self._rows.get((is_train, active))
+        """What a run under the quirks ``active`` calls, if machine code makes all of it; nothing is recorded."""
+        found = self.recorder.made.get((is_train, active))
         return found if found is not None and found.place[0] else None
 
-    def _learnt(self, key: tuple) -> Rows | None:
-        """None in the first run, which compiles kernels; in the second one what it calls."""
-        if not self._has_machine_code:
-            return None
-        if key not in self._rows:
-            if len(self._rows) >= LIMIT:
-                self._rows.clear()
-                self._runs.clear()
-            self._rows[key] = None
-            return None
-        self._runs[key] = 0
-        made = self._rows[key] = _Writer(key[0], self._pool.lent).rows(self._steps)
-        return made
-
-    def _used(self, key: tuple, rows: Rows) -> Rows:
-        """The rows, from some run on with calls that machine code makes."""
-        self._runs[key] += 1
-        if self._runs[key] >= WALKED_AFTER:
-            rows = self._rows[key] = walked(rows)
-            del self._runs[key]
-        return rows
+    def _rows(self, is_train: bool) -> Rows | None:
+        """What a run calls now; None in the first run, which compiles kernels."""
+        key = is_train, SCOPE.get()
+        found = self.recorder.made.get(key)
+        if found is None and self.recorder.is_due(key):
+            found = self.recorder.keep(key, walked(_Writer(is_train, self._pool.lent).rows(self._steps)))
+        return found
 
 
 class _Writer:
@@ -168,7 +121,7 @@ class _Writer:
             memory = described_buffers(buffers)
             key = (*key, *memory)
             if key not in self._known:
-                self._known[key] = _lean(repeatable_calls(page, memory))
+                self._known[key] = _lean(repeatable_calls(page, memory, apart=True))
             calls = self._known[key]
             if calls is not None:
                 flats = {one.number: b.flat for one, b in zip(memory, buffers, strict=True) if one and b}
@@ -221,20 +174,16 @@ def page_of(
     op, p = step.op, step.params
     if type(op) is not Op or engine.goes_alone(p) or not (likely or step.is_direct) or not _is_on_cpu(step):
         return None
-    mode: dict[str, Any] = {"is_train": is_train} if op.mode else {}
     if isinstance(step, BackwardStep):
-        assert op.backward is not None
-        run, read, written = op.backward, [*step.heads, *step.needs], step.gradients
-        first = len(read)
+        heads, first = len(step.heads), len(step.heads) + len(step.needs)
         return (
-            (op, exact(p), "backward", first), lambda b: run(p, *b[:first], *op.full_inputs(p, b[first:]), **mode),
-            [*read, *written],
+            (op, exact(p), "backward", first),
+            lambda b: runner.backward(op, p, b[:heads], b[heads:first], b[first:], is_train=is_train),
+            [*step.heads, *step.needs, *step.gradients],
         )
     first = len(step.inputs)
-    if op.random:
-        mode["rng"] = None  # what draws fails, and what it did before is known
-    return (
-        (op, exact(p), "forward", first), lambda b: op.forward(p, *op.full_inputs(p, b[:first]), *b[first:], **mode),
+    return (  # what draws fails without random streams, and what it did before is known
+        (op, exact(p), "forward", first), lambda b: runner.fill(op, p, b[:first], b[first:], is_train=is_train),
         [*step.inputs, *step.outputs],
     )
 
@@ -275,4 +224,4 @@ def _machine_code(dispatcher: Any, args: list[Any]) -> tuple[Callable, Any]:
     return (dispatcher if compiled is None else compiled.entry_point), compiled
 
 
-__all__ = ["KINDS", "Rows", "Table", "described_buffers", "exact", "kind", "page_of", "use"]
+__all__ = ["Rows", "Table", "described_buffers", "exact", "page_of"]

@@ -22,8 +22,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, register_jitable
 
-from .buffer import LONG, aligned_empty
-from .forks import renew_in_child
+from ...kernels.foundation.buffer import LONG, aligned_empty
+from ...kernels.foundation.forks import renew_in_child
 from .native_calls import SIZES, compiled, walk, word
 
 STATES = {

@@ -17,19 +17,19 @@ from functools import cache
 from types import FunctionType
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.core.extending import intrinsic
 
-from . import cache as kernel_cache
-from .buffer import aligned_empty
+from ...kernels.foundation import Loop
+from ...kernels.foundation import cache as kernel_cache
+from ...kernels.foundation.buffer import aligned_empty
+from ...kernels.foundation.loop import DistinctArrays
+from ...kernels.foundation.texts import UNCALLED_FROM_C, rewrite
 from .hand_over import latest
-from .loop import DistinctArrays, Loop
 from .native_calls import Form, form_of
-from .texts import UNCALLED_FROM_C, rewrite
 
 PIECE = 4096
 """So many elements of an array are summed, updated and copied before the next ones."""
@@ -146,11 +146,6 @@ def _compiled(loop: Loop, text: FunctionType) -> Any:
     return dispatcher
 
 
-def is_possible() -> bool:
-    """Whether there is machine code, which trusts the addresses of a table."""
-    return not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK)
-
-
 def halves(rows: Sequence[Sequence[int]], apart: Mapping[int, int]) -> tuple[list[list[int]], list[list[int]]]:
     """The rows of two tables that do together what one does, each with half of every large array.
 
@@ -219,4 +214,4 @@ def address_of(flat: np.ndarray) -> int:
     return flat.__array_interface__["data"][0]
 
 
-__all__ = ["Walk", "address_of", "empty", "is_possible"]
+__all__ = ["Walk", "address_of", "empty"]

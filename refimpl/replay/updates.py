@@ -2,15 +2,15 @@
 
 Of the twelve microseconds that a small parameter takes one by one, its numbers need less than one. The others find out
 what is the same in every step: which loop of which page the rule calls, and with which hyperparameters. So a *plan* of
-an update holds a table with the addresses of weights, gradients and states, and ``kernels/foundation/many.py`` walks
-through it. The rule is said once: a plan learns the loop and its numbers from the rule itself, which it lets take a
-step on arrays without elements (``rule_call.py``), one for all parameters of equal multipliers.
+an update holds a table with the addresses of weights, gradients and states, and ``update_kernels.py`` walks through
+it. The rule is said once: a plan learns the loop and its numbers from the rule itself, which it lets take a step on
+arrays without elements (``rule_call.py``), one for all parameters of equal multipliers.
 
-:func:`on_devices` and :func:`on_store` return False where the usual path has to be taken, before anything has changed.
-That is whenever one of these does not hold: an Updater with one of ``RULES`` (no subclass, nothing replaced), a
-scheduler of ``mx.lr_scheduler`` or none, dense float32 arrays of equal shape on the CPU that do not overlap, states
-that were not just loaded, compiled loops, and nobody who looks on (quirks, profiler, autograd, another engine, a
-failure).
+:func:`is_updated_on_devices` and :func:`is_updated_on_store` return False where the walk has to be taken, before
+anything has changed. That is the first time, when the states are made, and whenever one of these does not hold: an
+Updater with one of ``RULES`` (no subclass, nothing replaced), a scheduler of ``mx.lr_scheduler`` or none, dense float32
+arrays of equal shape on the CPU that do not overlap, states that were not just loaded, no quirks, and no autograd that
+records.
 """
 
 from __future__ import annotations
@@ -23,25 +23,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import engine, lr_scheduler
-from ..base import asked_for, decides
-from ..engine import profiling_hook
-from ..kernels.foundation import many, quirk
-from ..kernels.foundation.loop import _CHOICE
+from .. import lr_scheduler
+from ..base import decides
+from ..kernels.foundation import quirk
 from ..ndarray import NDArray, tape
-from ..ndarray.restoring import Held
-from . import adadelta, adagrad, adam, adamax, ftml, ftrl, rmsprop, sgd, signum
-from .rule import Index
+from ..optimizer import adadelta, adagrad, adam, adamax, ftml, ftrl, rmsprop, sgd, signum
+from ..optimizer.rule import Index
+from ..optimizer.updater import Updater
+from .native.update_kernels import Walk, address_of, empty
+from .recorder import Recorder
 from .rule_call import SINGLE, RuleCall, StandIn, Unfit, arrays_of
-from .table_rows import Row, order_of_addition, require_alike, require_apart
-from .updater import Updater
-
-SWITCH = "REFIMPL_UPDATE"
-KINDS = {
-    "table": "one kernel call updates a table of parameters",
-    "each": "one kernel call updates each of them",
-}
-"""What ``REFIMPL_UPDATE`` may be, and what it means."""
+from .update_rows import Row, order_of_addition, require_alike, require_apart
 
 LIMIT = 64
 """An updater has at most that many plans: one for each bucket, say."""
@@ -72,26 +64,15 @@ _MEMORY = attrgetter("_buffer.flat")
 # --- what every step asks --------------------------------------------------------------------------
 
 
-@decides("Updater/switch")
-def is_wanted() -> bool:
-    """Whether ``REFIMPL_UPDATE`` allows tables.
-
-    Raises:
-        MXNetError: it is none of its two values.
-    """
-    return asked_for("Updater/switch", SWITCH, KINDS) == "table"
-
-
 def _is_possible(updater: Any) -> bool:
     """Whether this updater may use a plan now."""
-    if type(updater) is not Updater or not is_wanted() or not many.is_possible():
+    if type(updater) is not Updater or tape.STATE.recording or quirk.current():
         return False
     optimizer = updater.optimizer
     rule, scheduler = type(optimizer), optimizer.lr_scheduler
     if rule not in RULES or type(scheduler) not in _SCHEDULERS or optimizer.param_dict:
         return False
-    looked_at = engine.attention or profiling_hook.imperative is not None or tape.STATE.recording or quirk.current()
-    if looked_at or _CHOICE.python or _CHOICE.plain or (scheduler is not None and rule in _RATELESS):
+    if scheduler is not None and rule in _RATELESS:
         return False
     return not updater.loaded and False not in updater.states_synced.values()
 
@@ -163,12 +144,12 @@ class _Plan:
 
     def _table(
         self, rows: Sequence[Row], parts: Sequence[list[NDArray]], groups: Sequence[int], together: int
-    ) -> many.Walk:
+    ) -> Walk:
         call, first = self._call, rows[0]
         added = order_of_addition(len(first.grads), together)
         longest = max(row.weight.size for row in rows)
         totals = {total for *_, total in added}
-        self._sums, self._others = ([many.empty(longest) for _ in totals] for _ in range(2))
+        self._sums, self._others = ([empty(longest) for _ in totals] for _ in range(2))
         table = []
         for row, part, group in zip(rows, parts, groups, strict=True):
             like_first = len(part) == len(parts[0]) and len(row.grads) == len(first.grads)
@@ -178,12 +159,12 @@ class _Plan:
             given = [row.weight._buffer.flat, memory[added[-1][2] if added else 0], *map(_MEMORY, part)]
             flats = [given[number] for number in call.order]
             flats += [memory[number] for addition in added for number in addition]
-            addresses = map(many.address_of, [*flats, *map(_MEMORY, row.copies)])
+            addresses = map(address_of, [*flats, *map(_MEMORY, row.copies)])
             table.append([row.weight.size, group * len(call.numbers), *addresses])
-        return many.Walk(
+        return Walk(
             call.loop, table, len(call.order), len(call.numbers), named=call.named, sums=len(added),
             copies=len(first.copies),
-            apart=dict(zip(*(map(many.address_of, sums) for sums in (self._sums, self._others)), strict=True)),
+            apart=dict(zip(*(map(address_of, sums) for sums in (self._sums, self._others)), strict=True)),
         )
 
     def fits(self, updater: Updater) -> bool:
@@ -270,7 +251,7 @@ class _NoPlan:
         raise Unfit
 
 
-_PLANS: weakref.WeakKeyDictionary[Updater, dict[tuple, _Plan | _NoPlan]] = weakref.WeakKeyDictionary()
+_PLANS: weakref.WeakKeyDictionary[Updater, Recorder[_Plan | _NoPlan]] = weakref.WeakKeyDictionary()
 
 
 def _flat(calls: Sequence[RuleCall]) -> np.ndarray:
@@ -286,7 +267,7 @@ def _is_same(one: dict, other: dict) -> bool:
 
 
 @decides("Updater/at-once")
-def on_devices(
+def is_updated_on_devices(
     updater: Any, param_arrays: Sequence[Sequence[NDArray]], grad_arrays: Sequence[Sequence[NDArray | None]],
     num_device: int,
 ) -> bool:
@@ -310,11 +291,11 @@ def on_devices(
 
 
 @decides("Updater/at-once")
-def on_store(
+def is_updated_on_store(
     updater: Any, stored: Mapping[Any, NDArray], names: Sequence[str], param_arrays: Sequence[Sequence[NDArray]],
     grad_arrays: Sequence[Sequence[NDArray | None]], together: int,
 ) -> bool:
-    """Add up gradients, update stored weights and copy them to the devices; False as for :func:`on_devices`.
+    """Add up gradients, update stored weights and copy them to the devices; False as for :func:`is_updated_on_devices`.
 
     Args:
         updater: the store's.
@@ -347,37 +328,21 @@ def _done(
         if any(type(array) is not NDArray for array in arrays if array is not None):
             return False
         key = (kind, *[0 if array is None else id(_MEMORY(array)) for array in arrays])
-    plans = _PLANS.setdefault(updater, {})
-    plan = plans.get(key)
+    recorder = _PLANS.setdefault(updater, Recorder(LIMIT, 8 * LIMIT))
+    plan = recorder.made.get(key)
     try:
         if plan is None or not plan.fits(updater):
+            if plan is None and not recorder.is_due(key):
+                return False
             given = rows()
-            new = [row for row in given if row.key not in updater.states]
-            if new:
-                return _first(updater, new, lambda: _done(updater, rows, together, kind, *lists))
-            plan = _made(updater, given, together)
-            if len(plans) >= LIMIT:
-                plans.clear()
-            plans[key] = plan
+            if not all(row.key in updater.states for row in given):  # the walk makes them
+                return False
+            plan = recorder.keep(key, _made(updater, given, together))
+            assert plan is not None
         plan.step()
     except Unfit:
         return False
     return True
-
-
-def _first(updater: Updater, rows: Sequence[Row], step: Callable[[], bool]) -> bool:
-    """Make the states of parameters that have none, and take a step; without the step they have none again."""
-    optimizer = updater.optimizer
-    counts = optimizer._all_index_update_counts
-    held = Held(shallow=[vars(optimizer), updater.states, updater.states_synced, counts])
-    counted = [dict(each) for each in counts.values()]
-    try:
-        for row in rows:
-            updater._state(row.key, row.weight)
-        return step()
-    finally:
-        if [*filter(None, counts.values())] == [*filter(None, counted)]:  # no step was taken
-            held.give_back()
 
 
 def _made(updater: Updater, rows: Sequence[Row], together: int) -> _Plan | _NoPlan:
@@ -387,4 +352,4 @@ def _made(updater: Updater, rows: Sequence[Row], together: int) -> _Plan | _NoPl
         return _NoPlan(updater)
 
 
-__all__ = ["KINDS", "RULES", "SWITCH", "is_wanted", "on_devices", "on_store"]
+__all__ = ["RULES", "is_updated_on_devices", "is_updated_on_store"]

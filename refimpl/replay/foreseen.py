@@ -7,27 +7,26 @@ after it has looked at values, is compiled when it is called.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numba
 import numpy as np
 from numba.np.numpy_support import from_dtype
 
-from ..kernels.foundation.described import Borrowed, Place, likely_calls
-from ..kernels.foundation.loop import _CHOICE, Loop
-from .steps import AddStep, BackwardStep, ForwardStep, ViewBackwardStep, ViewStep
-from .table import described_buffers, page_of
-
-if TYPE_CHECKING:
-    from .program import Program
-    from .steps import Step
+from ..engine import fast_road
+from ..executor.program import Program
+from ..executor.steps import AddStep, BackwardStep, ForwardStep, Step, ViewBackwardStep, ViewStep
+from ..kernels.foundation.described import Borrowed
+from ..kernels.foundation.loop import Loop
+from .asking import Place, likely_calls
+from .programs import described_buffers, page_of
 
 _HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
 def kernels_of(program: Program) -> Iterator[tuple[Any, tuple]]:
     """What compiles each kernel of a program that trains if it has gradients, and the types of the arguments."""
-    if _CHOICE.plain or _CHOICE.python:
+    if not fast_road.is_open():
         return
     known: set[tuple] = set()
     steps = [*program.forward_steps, *program.backward_steps]

@@ -17,15 +17,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import refimpl as mx
-from refimpl.engine import profiling_hook
-from refimpl.kernels.foundation import many, plain_kernels
+from refimpl.engine import fast_road, profiling_hook
+from refimpl.kernels.foundation import plain_kernels
 from refimpl.kernels.foundation.loop import python_loops
-from refimpl.optimizer import at_once
+from refimpl.replay import updates
+from refimpl.replay.native.update_kernels import Walk
 
-from .bound import failed_array
+from .bound import WAYS, failed_array
 
 pytestmark = [
-    pytest.mark.skipif(not many.is_possible(), reason="a table is walked by machine code without checks"),
+    pytest.mark.skipif(fast_road.road is None, reason="a table is walked by machine code without checks"),
     pytest.mark.usefixtures("nothing_has_failed"),  # after a failure every update takes the usual path
 ]
 
@@ -84,7 +85,7 @@ class Training:
                     values = self.random.normal(size=grad.shape)
                     values.reshape(-1)[-1] += special
                     grad[:] = values
-        with mock.patch.dict("os.environ", {at_once.SWITCH: self.way}):
+        with WAYS[self.way]():
             self.module.update()
 
     def seen(self) -> Any:
@@ -204,8 +205,8 @@ SCOPES: dict[str, Callable[[], Any]] = {
 
 def _agree(rule: str, contexts: int, store: str | None, steps: list[tuple], **rates: Any) -> int:
     """Update two modules in the two ways; how many updates went by a table."""
-    both = [Training(way, rule, contexts, store, rates) for way in at_once.KINDS]
-    with mock.patch.object(many.Walk, "__call__", autospec=True, side_effect=many.Walk.__call__) as walked:
+    both = [Training(way, rule, contexts, store, rates) for way in reversed(WAYS)]
+    with mock.patch.object(Walk, "__call__", autospec=True, side_effect=Walk.__call__) as walked:
         for happening, scope, special in steps:
             for one in both:
                 mx.random.seed(7)
@@ -255,7 +256,7 @@ def test_every_rule_has_the_bits_of_one_parameter_after_another(rule, contexts, 
 @pytest.mark.clause("Updater/at-once")
 def test_plain_training_goes_by_tables(contexts, store):
     for rule in RULES:
-        assert _agree(rule, contexts, store, PLAIN) == 3
+        assert _agree(rule, contexts, store, PLAIN) == 2
 
 
 @pytest.mark.clause("Updater/at-once", "Optimizer/learning-rate")
@@ -266,7 +267,7 @@ def test_schedulers_are_asked_as_often_as_the_rate_may_change():
 
     with mock.patch.dict(HAPPENINGS, scheduled=scheduled):
         for rule in RULES:
-            assert _agree(rule, 2, "local", [("scheduled", "nothing", 0.0)] * 4) == 4
+            assert _agree(rule, 2, "local", [("scheduled", "nothing", 0.0)] * 4) == 3
 
 
 @pytest.mark.parametrize(("happening", "scope"), [
@@ -280,18 +281,22 @@ def test_what_looks_on_or_replaces_a_part_never_goes_by_tables(happening, scope)
 
 FAILURES = {
     "no memory for a state": (mx.optimizer.SGD, "create_state_multi_precision", 3, MemoryError),
-    "no memory for the table": (many.Walk, "__init__", 1, MemoryError),
-    "interrupted before it": (many.Walk, "__call__", 1, KeyboardInterrupt),
-    "no table": (many.Walk, "__init__", 1, at_once.Unfit),
+    "no memory for the table": (Walk, "__init__", 1, MemoryError),
+    "interrupted before it": (Walk, "__call__", 1, KeyboardInterrupt),
+    "no table": (Walk, "__init__", 1, updates.Unfit),
 }
 
 
 @pytest.mark.parametrize("failure", list(FAILURES))
 @pytest.mark.parametrize(("contexts", "store"), [(1, None), (2, "local"), (2, "summing")])
 @pytest.mark.clause("Updater/at-once", "Updater/failed")
-def test_a_first_update_that_fails_leaves_no_states(failure, contexts, store):
+def test_an_update_that_fails_changes_nothing(failure, contexts, store):
+    """The first one, which makes the states, and the second, which makes the table."""
     kind, name, number, error = FAILURES[failure]
     one, two = (Training("table", "momentum", contexts, store, {}) for _ in range(2))
+    if kind is Walk:
+        one.update()
+        two.update()
     before = one.seen()[0], one.seen()[3:]
     original, calls = getattr(kind, name), itertools.count(1)
 
@@ -301,7 +306,7 @@ def test_a_first_update_that_fails_leaves_no_states(failure, contexts, store):
         return original(*given, **named)
 
     with mock.patch.object(kind, name, failing):
-        if error is at_once.Unfit:  # the usual path makes the states
+        if error is updates.Unfit:  # one parameter is updated after another
             one.update()
         else:
             with pytest.raises(error):
@@ -314,18 +319,19 @@ def test_a_first_update_that_fails_leaves_no_states(failure, contexts, store):
 
 
 @pytest.mark.clause("Updater/at-once")
-def test_a_first_update_that_is_interrupted_after_it_was_made_keeps_its_states():
+def test_an_update_that_is_interrupted_after_it_was_made_counts():
     one, two = (Training("table", "momentum", 2, "local", {}) for _ in range(2))
-    walk = many.Walk.__call__
+    one.update()
+    two.update()
+    walk = Walk.__call__
 
     def interrupted(self, numbers):
         walk(self, numbers)
         raise KeyboardInterrupt
 
-    with mock.patch.object(many.Walk, "__call__", interrupted), pytest.raises(KeyboardInterrupt):
+    with mock.patch.object(Walk, "__call__", interrupted), pytest.raises(KeyboardInterrupt):
         one.update()
     two.update()
-    assert one.updater.states
     assert one.seen() == two.seen()
 
 
@@ -334,7 +340,7 @@ def test_subclasses_and_updaters_of_the_users_never_go_by_tables():
     class Mine(mx.optimizer.SGD):
         pass
 
-    with mock.patch.object(many, "Walk") as walked:
+    with mock.patch.object(updates, "Walk") as walked:
         for made in (Mine(), mx.optimizer.SGD(rescale_grad=1.0)):
             one = Training("table", "sgd", 2, "local", {})
             one.module._kvstore.set_optimizer(made)
@@ -351,11 +357,14 @@ def test_arrays_that_overlap_never_go_by_tables():
     weights, grads = [[whole[0:3]], [whole[2:5]]], [[mx.nd.ones((3,))], [mx.nd.ones((3,))]]
     updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=1.0))
     updater([0, 1], [mx.nd.zeros((3,))] * 2, [mx.nd.ones((3,))] * 2)
-    assert not at_once.on_devices(updater, weights, grads, 1)
-    assert at_once.on_devices(updater, [[whole[0:3]], [whole[3:6]]], grads, 1)
-    assert whole.asnumpy().tolist() == [-1, 0, 1, 2, 3, 4]
+    apart = [[whole[0:3]], [whole[3:6]]]
+    for turn in range(3):
+        assert not updates.is_updated_on_devices(updater, weights, grads, 1)
+        assert updates.is_updated_on_devices(updater, apart, grads, 1) == (turn > 0)
+    assert whole.asnumpy().tolist() == [-2, -1, 0, 1, 2, 3]
     weights[0], grads[0] = [mx.nd.ones((3,))], [whole[0:3]]
-    assert not at_once.on_devices(updater, weights, grads, 1)
+    for _ in range(3):
+        assert not updates.is_updated_on_devices(updater, weights, grads, 1)
 
 
 @pytest.mark.clause("Updater/at-once")
@@ -363,7 +372,7 @@ def test_a_plan_keeps_no_weights_alive():
     one = Training("table", "momentum", 1, None, {})
     for _ in range(2):
         one.update()
-    (plan,) = at_once._PLANS[one.updater].values()
+    (plan,) = updates._PLANS[one.updater].made.values()
     left = weakref.ref(one.group.param_arrays[0][0])
     assert plan.fits(one.updater)
     one.module._exec_group = one.module._host_copy = None
@@ -374,21 +383,10 @@ def test_a_plan_keeps_no_weights_alive():
 
 @pytest.mark.clause("Updater/at-once")
 def test_an_updater_forgets_old_plans(monkeypatch):
-    monkeypatch.setattr(at_once, "LIMIT", 3)
+    monkeypatch.setattr(updates, "LIMIT", 3)
     updater, grad = mx.optimizer.get_updater(mx.optimizer.SGD()), mx.nd.ones((2,))
     updater(0, grad, mx.nd.ones((2,)))
     for _ in range(7):
-        assert at_once.on_devices(updater, [[mx.nd.ones((2,))]], [[grad]], 1)
-        assert len(at_once._PLANS[updater]) <= 3
-
-
-@pytest.mark.clause("Updater/switch")
-def test_the_switch_has_two_values(monkeypatch):
-    one = Training("table", "sgd", 1, None, {})
-    one.way = "sometimes"
-    with pytest.raises(mx.MXNetError, match="REFIMPL_UPDATE must be one of table, each, it is 'sometimes'"):
-        one.update()
-    with mock.patch.object(many.Walk, "__call__") as walked:
-        one.way = "each"
-        one.update()
-    walked.assert_not_called()
+        weights = [[mx.nd.ones((2,))]]
+        assert [updates.is_updated_on_devices(updater, weights, [[grad]], 1) for _ in range(2)][1]
+        assert len(updates._PLANS[updater].made) <= 3

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..kernels.foundation import many
 from ..ndarray import NDArray
-from .rule import Index
+from ..optimizer.rule import Index
+from .native.update_kernels import address_of
 from .rule_call import SINGLE, Unfit
 
 
@@ -55,7 +55,7 @@ def require_apart(rows: Sequence[Row], states: Sequence[NDArray]) -> None:
     spans = []
     for arrays, is_written in ((written, True), (read, False)):
         for array in arrays:
-            start = many.address_of(array._buffer.flat)
+            start = address_of(array._buffer.flat)
             spans.append((start, start + array._buffer.flat.nbytes, is_written))
     last = last_written = 0
     for start, end, is_written in sorted(span for span in spans if span[0] < span[1]):

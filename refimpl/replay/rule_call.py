@@ -14,7 +14,7 @@ from ..context import Context
 from ..kernels.foundation import Buffer, Loop
 from ..kernels.foundation.described import Described, Notes
 from ..ndarray import NDArray
-from .rule import Index, Optimizer
+from ..optimizer.rule import Index, Optimizer
 
 SINGLE = np.dtype(np.float32)
 

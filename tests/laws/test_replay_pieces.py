@@ -17,26 +17,27 @@ import numpy as np
 import pytest
 
 import refimpl as mx
-from refimpl.executor import rows as walking
-from refimpl.executor import table
-from refimpl.executor.rows import Piece, Rows
+from refimpl.engine import fast_road
+from refimpl.executor.memory_pool import Pool
 from refimpl.executor.step_runner import run_steps
-from refimpl.kernels.foundation import hand_over, many, native_calls
-from refimpl.kernels.foundation.hand_over import HandOver
-from refimpl.module import thread_pool
 from refimpl.module.thread_pool import ThreadPool
+from refimpl.replay import pieces, side_by_side
+from refimpl.replay.native import hand_over, native_calls, update_kernels
+from refimpl.replay.native.hand_over import HandOver
+from refimpl.replay.pieces import Piece, Rows
+from refimpl.replay.programs import Table
+from refimpl.replay.side_by_side import Beside
 
 from ..stateful import planted
 from ..stateful.failing import nth
-from .bound import EXTRAS, SURROUNDINGS, bits, dyadic, walked_at_once
+from .bound import EXTRAS, SURROUNDINGS, WAYS, bits, dyadic
 
-COMPILED = not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or table.SIMULATED) and native_calls.KNOWN
+COMPILED = fast_road.road is not None and native_calls.KNOWN
 pytestmark = [
     pytest.mark.skipif(not COMPILED, reason="there is machine code without checks only in the usual lane"),
     pytest.mark.usefixtures("nothing_has_failed"),  # after a failure the steps run
 ]
 
-WALK = ThreadPool.walk
 SHORT = np.arange(5, dtype=np.float32)
 SQUARE = np.arange(6, dtype=np.int32).reshape(2, 3)
 
@@ -91,7 +92,7 @@ def _rows(*calls: tuple) -> Rows:
         dispatcher.compile(kinds)
         kernels.append(dispatcher.overloads[kinds])
         made.append(partial(dispatcher, *args))
-    return walking.walked(Rows(made, [*range(len(made))], kernels, [Piece(0, len(made), None)]))
+    return pieces.walked(Rows(made, [*range(len(made))], kernels, [Piece(0, len(made), None)]))
 
 
 def _made(rows: Rows) -> list[int | None]:
@@ -144,7 +145,9 @@ def test_on_other_machines_python_calls(monkeypatch: pytest.MonkeyPatch) -> None
 
 def _run(rows: Rows) -> None:
     """Run rows as an executor does."""
-    run_steps([], False, mx.cpu(), mock.Mock(rows=lambda _: rows))
+    table = Table([], Pool())
+    table.recorder.keep((False, None), rows)
+    run_steps([], False, mx.cpu(), table)
 
 
 @pytest.mark.clause("Executor/walk")
@@ -159,7 +162,7 @@ def test_a_kernel_that_fails_fails_as_it_does_in_python() -> None:
 
 @pytest.mark.clause("Executor/walk")
 def test_ctrl_c_is_noticed_between_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walking, "MOST_ELEMENTS", 3)
+    monkeypatch.setattr(pieces, "MOST_ELEMENTS", 3)
     seen, out = np.array([0, 0, 3, 0]), np.zeros(1)
     rows = _rows((_waits, seen), (_told, out, 1.0))
     assert [piece[:2] for piece in rows.pieces] == [(0, 1), (1, 2)]
@@ -179,7 +182,7 @@ def test_ctrl_c_is_noticed_between_pieces(monkeypatch: pytest.MonkeyPatch) -> No
 ENDLESS = """
 import threading
 import numpy as np
-from tests.laws.test_walks import _made, _rows, _waits
+from tests.laws.test_replay_pieces import _made, _rows, _waits
 
 seen = np.array([0, 0, 3, 0])
 threading.Thread(target=_made, args=(_rows((_waits, seen)),), daemon=True).start()
@@ -201,12 +204,13 @@ def test_a_program_ends_while_calls_are_made() -> None:
 @pytest.mark.clause("ExecutorGroup/side-by-side")
 @pytest.mark.parametrize("turns", [0, 10**6], ids=["asleep", "watching"])
 def test_other_threads_make_calls(turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thread_pool, "TURNS", turns)
-    monkeypatch.setattr(thread_pool, "_cores", lambda: 3)
-    pool, out = ThreadPool(3), np.zeros((3, 2))
+    monkeypatch.setattr(side_by_side, "TURNS", turns)
+    monkeypatch.setattr(side_by_side, "_cores", lambda: 3)
+    pool, beside, out = ThreadPool(3), Beside(), np.zeros((3, 2))
+    pool.beside = beside
     for turn in range(1, 5):
         others = [_rows((_told, out[i], turn), (_told, out[i, 1:], turn * i)) for i in (1, 2)]
-        assert pool.walk(others, lambda turn=turn: out[0].fill(turn)) == [2, 2]
+        assert beside.walk(pool, others, lambda turn=turn: out[0].fill(turn)) == [2, 2]
         assert out.tolist() == [[turn, turn], [turn, turn], [turn, 2 * turn]]
         if turn % 2:
             pool.run(lambda context: out[context].fill(0))
@@ -218,7 +222,7 @@ def test_calls_of_contexts_without_a_thread_are_made_here() -> None:
     pool, out = ThreadPool(3), np.zeros(3)
     with nth("thread", 2):
         others = [_rows((_told, out[i:], i)) for i in (1, 2)]
-        assert pool.walk(others, lambda: None) == [1, 1]
+        assert Beside().walk(pool, others, lambda: None) == [1, 1]
     assert out.tolist() == [0, 1, 2]
 
 
@@ -226,23 +230,24 @@ def test_calls_of_contexts_without_a_thread_are_made_here() -> None:
 def test_calls_up_to_one_that_fails_are_counted() -> None:
     out = np.zeros(2)
     others = [_rows((_told, out, 1.0), (_fails, out[1:], 2)), _rows((_told, out[1:], 3.0))]
-    assert ThreadPool(3).walk(others, lambda: None) == [1, 1]
+    assert Beside().walk(ThreadPool(3), others, lambda: None) == [1, 1]
 
 
 @pytest.mark.clause("ExecutorGroup/interrupted")
 def test_no_calls_are_being_made_after_an_interruption() -> None:
     """At every moment of a run: what was ordered is made when the caller goes on, and the next run does everything."""
-    pool, out = ThreadPool(3), np.zeros(3)
+    pool, beside, out = ThreadPool(3), Beside(), np.zeros(3)
+    pool.beside = beside
     others = [_rows(*[(_told, out[i:], turn) for turn in (7.0, 1.0)]) for i in (1, 2)]
 
     def run() -> None:
-        pool.walk(others, lambda: None)
+        beside.walk(pool, others, lambda: None)
 
     run()
     for moment in range(1, 1 + planted.moments(run)):
         out[:] = 0
         planted.interrupted(run, moment)
-        assert not any(hand_over.is_busy for hand_over in pool._hand_overs), moment
+        assert not any(hand_over.is_busy for hand_over in beside.hand_overs), moment
         assert set(out) <= {0, 1}
         run()
         assert out.tolist() == [0, 1, 1]
@@ -264,8 +269,7 @@ def _trained(kind: str, surroundings: list[str], extra: str = "nothing") -> tupl
     }, allow_missing=True, initializer=mx.init.One())
     module.init_optimizer()
     history, counts = [], []
-    with mx.executor.use(kind), walked_at_once(), mock.patch.object(ThreadPool, "walk", autospec=True) as walk:
-        walk.side_effect = WALK
+    with WAYS[kind](), mock.patch.object(Beside, "walk", autospec=True, side_effect=Beside.walk) as walk:
         for number, surrounding in enumerate(surroundings):
             mx.random.seed(number)
             batch = mx.io.DataBatch([mx.nd.array(dyadic((7, 40), number))], [mx.nd.array(np.arange(7) % 3)])
@@ -292,19 +296,19 @@ def test_contexts_side_by_side_give_the_bits_of_the_steps() -> None:
     found, by_table = _trained("table", around)
     assert found == expected
     assert by_steps == [0] * 8
-    assert by_table == [0] * 7 + [2]
+    assert by_table == [0, 0, 2, 0, 0, 0, 0, 2]
 
 
 @pytest.mark.clause("ExecutorGroup/deterministic")
 def test_an_update_that_two_threads_share_has_the_bits_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     expected, _ = _trained("steps", ["nothing"] * 6)
-    monkeypatch.setattr(many, "SHARED", 32)
-    monkeypatch.setattr(thread_pool, "TURNS", 10**8)  # so that threads watch all the time
-    monkeypatch.setattr(thread_pool, "_cores", lambda: 3)
+    monkeypatch.setattr(update_kernels, "SHARED", 32)
+    monkeypatch.setattr(side_by_side, "TURNS", 10**8)  # so that threads watch all the time
+    monkeypatch.setattr(side_by_side, "_cores", lambda: 3)
     with mock.patch.object(HandOver, "share", autospec=True, side_effect=HandOver.share) as share:
         found, _ = _trained("table", ["nothing"] * 6)
     assert found == expected
-    assert share.call_count == 3
+    assert share.call_count == 4
     assert share.call_args.args[0]._words[hand_over.MADE] == 1
 
 
@@ -321,8 +325,9 @@ def test_a_shared_call_that_fails_is_told() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_child_process_knows_no_threads() -> None:
     pool = ThreadPool(2)
-    pool.walk([_rows((_told, np.zeros(1), 1.0))], lambda: None)
-    assert hand_over.latest() is pool._hand_overs[0]
+    beside = Beside()
+    beside.walk(pool, [_rows((_told, np.zeros(1), 1.0))], lambda: None)
+    assert hand_over.latest() is beside.hand_overs[0]
     child = os.fork()
     if not child:
         os._exit(hand_over.latest() is not None)
@@ -332,7 +337,7 @@ def test_a_child_process_knows_no_threads() -> None:
 def test_halves_of_tables() -> None:
     """Sizes, first numbers and addresses by hand: 9,000 elements are cut at 4,496, the last multiple of 16 in half."""
     rows = [[9000, 0, 10**6, 2 * 10**6], [100, 2, 3 * 10**6, 2 * 10**6]]
-    assert many.halves(rows, {2 * 10**6: 7 * 10**6}) == (
+    assert update_kernels.halves(rows, {2 * 10**6: 7 * 10**6}) == (
         [[4496, 0, 10**6, 2 * 10**6], [100, 2, 3 * 10**6, 2 * 10**6]],
         [[4504, 0, 10**6 + 17984, 7 * 10**6 + 17984]],
     )
@@ -343,4 +348,4 @@ def test_contexts_whose_calls_python_makes_are_work_for_threads(extra: str) -> N
     expected, _ = _trained("steps", ["nothing"] * 4, extra)
     found, by_table = _trained("table", ["nothing"] * 4, extra)
     assert found == expected
-    assert by_table[:3] == [0, 0, 0]
+    assert by_table[:2] == [0, 0]

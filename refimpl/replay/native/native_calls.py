@@ -24,9 +24,9 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
-from . import cache as kernel_cache
-from . import interrupts
-from .texts import UNCALLED_FROM_C
+from ...kernels.foundation import cache as kernel_cache
+from ...kernels.foundation import interrupts
+from ...kernels.foundation.texts import UNCALLED_FROM_C
 
 KNOWN = sys.platform != "win32" and platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64")
 """Whether this machine's calling convention is one that the module's text speaks of."""

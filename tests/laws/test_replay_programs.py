@@ -1,11 +1,10 @@
-"""Bound programs that run as tables: bits, errors and effects are those of the steps, whatever happens between runs."""
+"""Runs that are replayed: bits, errors and effects are those of the steps, whatever happens between runs."""
 
 from __future__ import annotations
 
 from typing import Any
 from unittest import mock
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import example as shown
@@ -13,26 +12,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import refimpl as mx
-from refimpl.executor import table
+from refimpl.engine import fast_road
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation import buffer
 from refimpl.kernels.tuned import kernel
 from refimpl.oracle.pages.calls import gradient_inputs, has_gradient
 from refimpl.oracle.pages.draws import Example, SeededDraw, example
+from refimpl.replay import programs
 from refimpl.symbol.operators import make_function
 
-from .bound import ACTIONS, EXTRAS, SURROUNDINGS, WATCH, Bound, bits, dyadic, held, seen, walked_at_once
+from .bound import ACTIONS, EXTRAS, SURROUNDINGS, WATCH, WAYS, Bound, bits, dyadic, held, seen
 from .graphs import Graph, fan_out, graphs
 
 pytestmark = pytest.mark.usefixtures("nothing_has_failed")  # after a failure the steps run
 OPERATORS = [op.name for op in distinct() if op.cases is not None]
-COMPILED = not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or table.SIMULATED)
-compiled = pytest.mark.skipif(not COMPILED, reason="there is machine code without checks only in the usual lane")
+compiled = pytest.mark.skipif(fast_road.road is None, reason="machine code without checks is for the usual lane only")
 
 
-def _rows(executor: mx.executor.Executor, *, is_train: bool = True) -> list[table.Rows | None]:
-    """The tables that a run would use now."""
-    return [t.rows(is_train) for t in (executor.program.forward_table, executor.program.backward_table)]
+def _rows(executor: mx.executor.Executor) -> list[programs.Rows | None]:
+    """What was recorded of runs in training."""
+    tables = executor.program.forward_table, executor.program.backward_table
+    return [table and table.recorder.made.get((True, None)) for table in tables]
 
 
 # --- every operator ------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ def _runs(of: Example, kind: str) -> tuple[list[Any], mx.executor.Executor]:
     wanted = dict(zip(names, gradient_inputs(of), strict=True)) if has_gradient(of) else {}
     arrays = {n: mx.nd.array(a, dtype=a.dtype) for n, a in zip(names, of.arrays, strict=True)}
     mx.random.seed(3)
-    with mx.executor.use(kind), walked_at_once():
+    with WAYS[kind]():
         executor = symbol.bind(
             mx.cpu(), {n: arrays[n] for n in symbol.list_arguments()},
             {n: mx.nd.zeros(arrays[n].shape, dtype=arrays[n].dtype) for n in symbol.list_arguments() if wanted.get(n)},
@@ -117,7 +117,7 @@ def _history(
     names = symbol.list_arguments()
     wanted = {name: requirements[number % len(requirements)] for number, name in enumerate(names)}
     history: list[Any] = []
-    with mx.executor.use(kind), walked_at_once():
+    with WAYS[kind]():
         bound = Bound(symbol, values, wanted)
         for surrounding, action, seed in events:
             WATCH.told.clear()
@@ -179,7 +179,7 @@ def test_the_second_run_writes_the_table_down() -> None:
     for written in (False, True, True):
         _step(executor)
         tables = executor.program.forward_table, executor.program.backward_table
-        assert [t._rows[True, None] is not None for t in tables] == [written, written]
+        assert [bool(t.recorder.made) for t in tables] == [written, written]
     for rows in _rows(executor):
         assert rows is not None
         assert all(call.func.__name__ != "run" for call in rows.calls)
@@ -201,17 +201,17 @@ def test_every_mode_and_set_of_quirks_has_a_table_of_its_own() -> None:
             executor.forward(is_train=is_train)
             with mx.quirks("mxnet-1.9.1"):
                 executor.forward(is_train=is_train)
-    assert len(executor.program.forward_table._rows) == 4
-    assert None not in executor.program.forward_table._rows.values()
+    assert len(executor.program.forward_table.recorder.made) == 4
+    assert None not in executor.program.forward_table.recorder.made.values()
 
 
 @compiled
 def test_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "LIMIT", 1)
+    monkeypatch.setattr(programs, "LIMIT", 1)
     executor = _dense()
-    for is_train in (False, False, True, True, False):
+    for is_train, recorded in ((False, 0), (False, 1), (True, 1), (True, 1), (False, 1)):
         executor.forward(is_train=is_train)
-        assert len(executor.program.forward_table._rows) == 1
+        assert len(executor.program.forward_table.recorder.made) == recorded
 
 
 def _shared(one: np.ndarray, others: list[np.ndarray]) -> bool:
@@ -236,7 +236,7 @@ def test_memory_to_work_in_belongs_to_the_program() -> None:
 
 @compiled
 def test_steps_that_borrow_much_stay_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "MOST_BORROWED", 0)  # how much is borrowed depends on the processor
+    monkeypatch.setattr(programs, "MOST_BORROWED", 0)  # how much is borrowed depends on the processor
     executor = _dense()
     for _ in range(3):
         _step(executor)
@@ -258,12 +258,14 @@ def test_a_failure_in_a_table_stays_with_what_its_step_writes(row: int, step: in
     for _ in range(3):
         executor.forward()
     expected = held(executor)
-    rows = executor.program.forward_table.rows(is_train=False)
+    made = executor.program.forward_table.recorder.made
+    rows = made[False, None]
     assert rows is not None
     assert rows.steps == [0, 0, 1]
     failing = mock.Mock(side_effect=mx.MXNetError("no memory to work in"))
     calls = [failing if number == row else call for number, call in enumerate(rows.calls)]
-    with mock.patch.dict(executor.program.forward_table._rows, {(False, None): rows._replace(calls=calls)}):
+    one_by_one = [programs.Piece(0, len(calls), None)]
+    with mock.patch.dict(made, {(False, None): rows._replace(calls=calls, pieces=one_by_one)}):
         executor.forward()
     with pytest.raises(mx.MXNetError, match="no memory to work in"):
         executor.outputs[step].asnumpy()
@@ -272,40 +274,13 @@ def test_a_failure_in_a_table_stays_with_what_its_step_writes(row: int, step: in
     assert held(executor) == expected
 
 
-@pytest.mark.parametrize("flag", ["DISABLE_JIT", "BOUNDSCHECK", "SIMULATED"])
-@pytest.mark.clause("Executor/table")
-def test_without_machine_code_that_is_unchecked_the_steps_run(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(table if flag == "SIMULATED" else numba.config, flag, 1)
-        executor = _dense()
-    expected = [_step(executor) for _ in range(3)]
-    assert expected[0] == expected[1] == expected[2]
-    assert _rows(executor) == [None, None]
-
-
-@pytest.mark.parametrize("surrounding", ["no twins", "Python", "steps"])
-def test_where_loops_run_as_something_else_the_steps_run(surrounding: str) -> None:
+@compiled
+@pytest.mark.parametrize("surrounding", ["no twins", "Python", "steps", "threads", "profiler"])
+@pytest.mark.clause("fast-road/replay")
+def test_where_nothing_may_be_replayed_the_steps_run(surrounding: str) -> None:
     executor = _dense()
     for _ in range(3):
         _step(executor)
-    with SURROUNDINGS[surrounding]():
-        assert _rows(executor) == [None, None]
-
-
-@pytest.mark.clause("Executor/program")
-def test_the_environment_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(table.SWITCH, "steps")
-    executor = _dense()
-    for _ in range(3):
+    with mock.patch.object(programs.Table, "is_replayed", autospec=True) as replayed, SURROUNDINGS[surrounding]():
         _step(executor)
-    assert _rows(executor) == [None, None]
-    monkeypatch.setenv(table.SWITCH, "tables")
-    with pytest.raises(mx.MXNetError, match="REFIMPL_PROGRAM must be one of table, steps, it is 'tables'"):
-        (mx.sym.Variable("a") * 2).bind(mx.cpu(), {"a": mx.nd.ones(2)})
-
-
-@pytest.mark.clause("Executor/program")
-def test_only_tables_and_steps_can_be_used() -> None:
-    refused = pytest.raises(ValueError, match="programs run as one of table, steps, not as 'tables'")
-    with refused, mx.executor.use("tables"):
-        pass
+    assert not replayed.called

@@ -1,0 +1,44 @@
+"""The fast road: what repeats is replayed instead of walked again. ``refimpl/engine/fast_road.py`` says when.
+
+A walk is what ARCHITECTURE.md shows: from a call of the user down to the loops of a page. At its second time
+(``recorder.py``) the page is asked which kernels it calls, and with what (``asking.py``). From then on those kernels
+are called without the functions between: for calls on arrays (``array_calls.py``), gradients of autograd
+(``gradients.py``, ``tapes.py``), runs of an executor (``programs.py``), and updates of parameters (``updates.py``).
+
+Machine code makes the calls of a whole run (``pieces.py``, ``native_calls.py``), for several contexts at the same time
+(``side_by_side.py``, ``hand_over.py``), and updates many parameters by one call (``update_kernels.py``). Because a page
+can be asked before it has run, kernels are compiled before they are needed (``foreseen.py``).
+
+Nothing else imports this folder. Without it every call runs its page, with the same bits.
+"""
+
+import sys
+
+import numba
+
+from ..engine import fast_road
+from ..executor.program import Program
+from ..kernels.foundation.ahead import AHEAD
+from ..kernels.foundation.devices import SIMULATED
+from .array_calls import array_call, pair
+from .foreseen import kernels_of
+from .gradients import gradient
+from .programs import Table
+from .side_by_side import is_backward_walked, is_forward_walked
+from .tapes import nodes
+from .updates import is_updated_on_devices, is_updated_on_store
+
+
+def tables_of(program: Program) -> tuple[Table, Table]:
+    """The tables of a program's forward and backward steps, of which nothing is recorded yet."""
+    AHEAD.expect(program, kernels_of)
+    return Table(program.forward_steps, program.pool), Table(program.backward_steps, program.pool)
+
+
+if not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or SIMULATED):  # there is machine code to be called
+    fast_road.road = sys.modules[__name__]
+
+__all__ = [
+    "array_call", "gradient", "is_backward_walked", "is_forward_walked", "is_updated_on_devices",
+    "is_updated_on_store", "nodes", "pair", "tables_of",
+]
