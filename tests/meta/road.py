@@ -14,7 +14,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 import numba.core.event
@@ -22,7 +22,6 @@ import numpy as np
 
 import refimpl as mx
 from refimpl.kernels.foundation.ahead import AHEAD
-from refimpl.kernels.foundation.loop import plain_kernels
 
 from . import road_sources
 from .children import child
@@ -33,11 +32,6 @@ REPEATED = 10
 RATES = {"learning_rate": 0.5, "momentum": 0.5}
 
 Mark = Callable[[], None]
-
-
-def fast_road_off() -> AbstractContextManager[None]:
-    """Within this block every call runs its page: nothing is replayed, and no twin replaces a loop."""
-    return mx.util.fast_road(False) if hasattr(mx.util, "fast_road") else plain_kernels()
 
 
 # --- the programs that are measured ----------------------------------------------------------------
@@ -67,7 +61,7 @@ def _batches(count: int, rows: int = 8) -> mx.io.NDArrayIter:
 
 def step(mark: Mark) -> None:
     """One mark after each ``forward_backward; update`` of the same batch."""
-    for rows, times in ((4, 1), (8, REPEATED)):  # one step with other shapes loads the kernels
+    for rows, times in ((4, 3), (8, REPEATED)):  # steps with other shapes load the kernels, those of a replay too
         module = mx.mod.Module(_perceptron(), context=_two())
         batches = _batches(1, rows)
         module.bind(batches.provide_data, batches.provide_label)
@@ -85,7 +79,9 @@ def step(mark: Mark) -> None:
 
 def dot(mark: Mark) -> None:
     """One mark after each ``mx.nd.dot`` of the same arrays, then one after each with ``asnumpy``."""
-    mx.nd.dot(mx.nd.ones((4, 5)), mx.nd.ones((5, 4)))  # loads the kernel
+    a, b = mx.nd.ones((4, 5)), mx.nd.ones((5, 4))
+    for _ in range(3):  # loads the kernels
+        mx.nd.dot(a, b)
     a, b = mx.nd.ones((2, 3)), mx.nd.ones((3, 2))
     mark()
     for _ in range(REPEATED):
@@ -135,7 +131,7 @@ def measured(program: Callable[[Mark], None], *, fast: bool = True) -> list[Coun
     def work() -> tuple[list[Count], int]:
         with (
             AHEAD.by(1), numba.core.event.install_recorder("numba:compile") as compiled,
-            nullcontext() if fast else fast_road_off(),
+            nullcontext() if fast else mx.util.fast_road(False),
         ):
             hook = Hook()
             program(hook.mark)
