@@ -41,7 +41,6 @@ check:  ## all hooks on all files: lint, types, clauses
 prose:  ## run every Python block of the chapters; are the generated files fresh?
 	python spec/trace.py --check
 	python spec/rules.py --check
-	python spec/deviations.py --check
 	python spec/ops.py --check
 	python spec/stubs.py --check
 	python spec/picture.py --check
@@ -50,8 +49,6 @@ prose:  ## run every Python block of the chapters; are the generated files fresh
 
 tables:  ## write the generated files anew
 	python spec/rules.py
-	python spec/deviations.py
-	python spec/ops.py
 	python spec/stubs.py
 	python spec/picture.py
 	python spec/figures.py

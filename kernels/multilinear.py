@@ -29,7 +29,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .foundation import Case, Op, merge, register
+from .foundation import Case, Op, merge, register, run
 
 
 def register_multilinear(op: Op, *groups: Sequence[str], bias_axis: int | None = None) -> Op:
@@ -113,9 +113,7 @@ def _backward_operator(op: Op, name: str, group: Sequence[str]) -> Op:
         p = _plain(p)
         needs = [by_name.get(need) for need in op.need_names(p)]
         gradients = [targets.get(each) for each in op.input_names(p)]
-        extra = {"is_train": True} if op.mode else {}
-        assert op.backward is not None
-        op.backward(p, head, *needs, *op.full_inputs(p, gradients), **extra)
+        run.backward(op, p, [head], needs, gradients)
 
     def cases(draw: Any) -> Case:
         case = op.cases(draw)  # type: ignore[misc]  # every page has cases

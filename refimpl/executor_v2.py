@@ -1,7 +1,8 @@
 """The Executor of MXNet 2.0: a CachedOp, private copies of the arguments, and autograd.
 
-It answers to the same names as the 1.x executor (``refimpl/executor/executor.py``) and keeps another contract; the
-table in spec/executor.md puts them side by side. Reached through ``Symbol._bind`` and ``Symbol._simple_bind``.
+It answers to the same names as the 1.x executor (``refimpl/executor/executor.py``) and keeps another contract;
+spec/reference/running/executor-mxnet-2.md puts them side by side. Reached through ``Symbol._bind`` and
+``Symbol._simple_bind``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """mx.random: seeding, and random arrays from MXNet's streams.
 
 ``mx.random.seed(s)`` restarts the streams of every context, with ``ctx=`` those of one; the rules are in
-spec/random.md. The functions that draw are those of ``mx.nd.random``.
+spec/reference/arrays/random.md. The functions that draw are those of ``mx.nd.random``.
 """
 
 from __future__ import annotations

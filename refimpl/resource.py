@@ -18,7 +18,7 @@ _SEED = 0  # as MXNet: without mx.random.seed every process draws the same numbe
 
 @decides("random/streams")
 def stream_seed(seed: int, context: Context) -> int:
-    """The seed of one context's streams: [random/streams] of spec/random.md."""
+    """The seed of one context's streams: [random/streams] of spec/reference/arrays/random.md."""
     return (seed + context.device_id * 1_000_003) & 0x7FFFFFFF if context.device_id else seed
 
 

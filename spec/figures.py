@@ -3,8 +3,8 @@
     python spec/figures.py            writes the files
     python spec/figures.py --check    exit code 1 when one of them is not what would be written
 
-``svrg.svg`` draws the table of spec/svrg.md, ``killed-server.svg`` the events of a simulated cluster, and ``lenet.svg``
-is what ``refimpl plot`` draws.
+``svrg.svg`` draws the table of spec/reference/training/svrg.md, ``killed-server.svg`` the events of a simulated
+cluster, and ``lenet.svg`` is what ``refimpl plot`` draws.
 """
 
 from __future__ import annotations
@@ -54,8 +54,9 @@ def _svg(wide: int, tall: int, title: str, body: Iterable[str]) -> str:
 
 
 def svrg() -> str:
-    """The table of spec/svrg.md: the gap to the optimum over passes, on a logarithmic scale."""
-    rows = [[float(word) for word in row] for row in ROW.findall((ROOT / "spec/svrg.md").read_text(encoding="utf-8"))]
+    """The table of spec/reference/training/svrg.md: the gap to the optimum over passes, on a logarithmic scale."""
+    text = (ROOT / "spec/reference/training/svrg.md").read_text(encoding="utf-8")
+    rows = [[float(word) for word in row] for row in ROW.findall(text)]
     left, top, wide, tall, lowest = 70, 20, 430, 300, -12
     last = rows[-1][0]
 

@@ -1,7 +1,7 @@
-"""Writes ``spec/ops.md``: every operator, and what there is of it.
+"""Every operator, and what there is of it: a page of the site.
 
-    python spec/ops.py            writes the file
-    python spec/ops.py --check    exit code 1 when the file is not what would be written, or something is owed
+    python spec/ops.py            prints the page, as Markdown
+    python spec/ops.py --check    prints only what operators owe; exit code 1 when one owes something
 
 The facts are read from the pages (``refimpl/op_registry/facts.py``). By hand are only the reasons below: why an
 operator of MXNet is missing, and why a loop runs in one thread on CUDA.
@@ -9,6 +9,7 @@ operator of MXNet is missing, and why a loop runs in one thread on CUDA.
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 import textwrap
@@ -25,9 +26,7 @@ from refimpl.kernels import distinct  # noqa: E402
 from refimpl.kernels.foundation import REGISTRY, Op  # noqa: E402
 from refimpl.op_registry import facts  # noqa: E402
 from refimpl.op_registry import known as known_operators  # noqa: E402
-from spec import generated  # noqa: E402
 
-FILE = ROOT / "spec" / "ops.md"
 UNWRITTEN = "no page yet"
 
 # An operator that is missing -> why, by the first pattern that fits.
@@ -100,7 +99,7 @@ def row_of(op: Op) -> Row:
     return Row(
         op.name,
         str(tier) if tier else "",
-        f"[{Path(facts.file_of(op)).stem}](../{facts.file_of(op)})",
+        f"[{Path(facts.file_of(op)).stem}]({facts.file_of(op)})",
         f"{len(loops)} loop{'s' * (len(loops) != 1)}" if loops else BORROWED if op.without_loops else "NO",
         BORROWED if op.without_loops else "NO" if not loops else "in part alone" if alone else "yes",
         facts.gradient_kind(op) if op.has_gradient else f"none: {facts.denial(op)}",
@@ -201,14 +200,14 @@ def _alone(operators: list[Op]) -> list[str]:
 
 
 def text() -> str:
-    """The whole file."""
+    """The whole page; its links begin at the root of the tree."""
     operators = distinct()
     public = [op for op in operators if not facts.is_internal(op)]
     inner = [op for op in operators if facts.is_internal(op)]
     intro = textwrap.dedent("""\
-        # Operators
+        # What there is of each operator
 
-        Written by `python spec/ops.py` from the pages; do not edit. `refimpl ops NAME` prints the page of one.
+        Made from the pages by `python spec/ops.py`. `refimpl ops NAME` prints the page of one.
 
         How to read the matrix. cpu: how many loops forward may run. cuda: every loop is written once for both
         devices; "in part alone" says that one thread runs some of them, which are listed below. gradient: by loops
@@ -242,8 +241,12 @@ def problems() -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the script; returns its exit code."""
-    check = generated.asks_check(arguments, "The matrix of operators.")
-    found = [*problems(), *generated.renew({FILE: text()}, "ops", check=check)]
+    parser = argparse.ArgumentParser(description="The matrix of operators.")
+    parser.add_argument("--check", action="store_true", help="print only what operators owe; fail when one does")
+    if not parser.parse_args(arguments).check:
+        print(text(), end="")
+        return 0
+    found = problems()
     for problem in found:
         print(problem)
     print(f"{len(distinct())} operators, {len(missing())} missing, {len(found)} problems")

@@ -93,8 +93,7 @@ def _sources(root: Path, *folders: str) -> Iterator[tuple[Path, str]]:
 
 def chapters(root: Path = ROOT) -> list[Path]:
     """Every text whose Python is run."""
-    texts = (*sorted((root / "spec").glob("*.md")), *sorted((root / "spec/course").glob("*.md")))
-    return [f for f in (root / "README.md", *texts) if f.is_file()]
+    return [f for f in (root / "README.md", *sorted((root / "spec").rglob("*.md"))) if f.is_file()]
 
 
 def written(root: Path = ROOT) -> list[Clause]:
@@ -129,7 +128,7 @@ def deviations(root: Path) -> list[Mention]:
     """Clauses that rows of deviations.md and its part about operators name."""
     texts = {
         file.relative_to(root): file.read_text(encoding="utf-8")
-        for file in sorted((root / "spec").glob("deviations*.md"))
+        for file in sorted((root / "spec").rglob("deviations*.md"))
     }
     return [
         Mention(re.escape(m[1]), f"{file}:{_line(text, m.start())}", must_exist=True)

@@ -8,7 +8,7 @@ not: editing a page recompiles that page, editing the foundation recompiles ever
 
 Numba's cache also runs whatever bytes it finds. Here a file begins with a digest of its content and of the signature
 and platform that it was compiled for. It is neither unpickled nor executed unless the digest is right;
-``spec/formats.md`` has the clauses.
+``spec/reference/files/formats.md`` has the clauses.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The fast road: what repeats is replayed, and loops run in their tuned twins. ``spec/fast-road.md`` has its clauses.
+"""The fast road: what repeats is replayed, and loops run in their tuned twins. The chapter fast-road has its clauses.
 
 ``refimpl/replay`` records and replays. It lies above everything that it replays, so it puts its functions here, into
 ``road``, when it is imported. Whoever runs something that may repeat asks :func:`is_open` first: that is the only
@@ -33,6 +33,13 @@ def is_open() -> bool:
     )
 
 
+def is_quiet() -> bool:
+    """Whether nothing waits or has failed and no profiler looks on, so that a page can run at once, here."""
+    return not (
+        engine.attention or profiling_hook.imperative is not None or profiling_hook.symbolic is not None
+    )
+
+
 @decides("fast-road/switch")
 def read_switch() -> None:
     """Take what the environment says of the fast road.
@@ -64,4 +71,4 @@ def without_replays() -> Iterator[None]:
         road = before
 
 
-__all__ = ["KINDS", "SWITCH", "is_open", "read_switch", "use", "without_replays"]
+__all__ = ["KINDS", "SWITCH", "is_open", "is_quiet", "read_switch", "use", "without_replays"]

@@ -63,7 +63,7 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: An
 
     What a step that fails should have written holds the error from then on.
     """
-    if profiling_hook.symbolic is not None or engine.attention:
+    if not fast_road.is_quiet():
         for step in steps:
             run_one(step, is_train, context)
         return

@@ -15,7 +15,7 @@ def _split_input_slice(batch_size: float, work_load_list: Sequence[float]) -> li
 
     Device i is owed ``round(weight_i * batch_size / sum(weights))`` rows, halves rounded to even. Too few
     rows in total: the last device takes the rest. Too many: slices are laid from the left and
-    clamped to the batch. See spec/slicing.md.
+    clamped to the batch. See spec/reference/running/slicing.md.
 
     Raises:
         ValueError: a device would get no row.

@@ -1,6 +1,6 @@
 """mx.init: the first values of parameters, chosen by the end of the parameter's name.
 
-``mx.init`` and ``mx.initializer`` are this folder. The rules are in ``spec/initializer.md``.
+``mx.init`` and ``mx.initializer`` are this folder. The rules are in ``spec/reference/training/initializer.md``.
 """
 
 from ..ndarray import NDArray, load

@@ -5,7 +5,7 @@ returns the server that comes after a request, and what is to be sent. Whoever r
 the replies leave, so that a crash loses no more than messages, which the network may lose anyway.
 
 Read ``step`` first (what makes a message count once and in order), then ``tables.py`` (what a store does). The
-rules are in spec/cluster.md.
+rules are in spec/reference/stores/cluster.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A :class:`Table` is a value. Each rule takes one, and returns the table that comes after together with the answers;
 ``server.py`` says which requests get here, and in which order.
 
-Read ``push``, ``settle`` and ``pull`` first. The rules are in spec/cluster.md.
+Read ``push``, ``settle`` and ``pull`` first. The rules are in spec/reference/stores/cluster.md.
 """
 
 from __future__ import annotations

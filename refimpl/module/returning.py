@@ -2,7 +2,7 @@
 
 Before each batch :meth:`KeptPlace.keep` hands the store everything that the rest of ``fit`` depends on and that running
 the script again does not bring back. After a restart, :meth:`KeptPlace.first` and the first batch bring it back. What
-cannot be brought back exactly is refused: spec/cluster.md.
+cannot be brought back exactly is refused: spec/reference/stores/cluster.md.
 """
 
 from __future__ import annotations

@@ -42,6 +42,9 @@ class ThreadPool:
         thread comes first, then the lowest context. When the calling thread is interrupted, contexts that have not
         begun do not begin any more, and the others finish first.
         """
+        if self.size == 1:
+            work(0)
+            return
         self.started()
         if self.beside is not None:
             self.beside.release()

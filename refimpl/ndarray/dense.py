@@ -10,7 +10,7 @@ import numpy as np
 from .. import engine
 from ..base import MXNetError, decides, integer_types, refusal
 from ..context import Context, current_context
-from ..engine import profiling_hook
+from ..engine import fast_road
 from ..engine.tasks import overlap, owner_of, span_of
 from ..kernels.foundation import Buffer, Op, allocate
 from ..kernels.foundation import run as runner
@@ -166,7 +166,7 @@ def _fitting(op: Op, plan: Plan, targets: Sequence[NDArray], visible: int) -> Se
 def _run(op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Context) -> None:
     """Let the page fill ``results``, now or when the engine says so; a failure stays with them."""
     is_train = tape.STATE.training
-    if profiling_hook.imperative is None and not engine.attention:
+    if fast_road.is_quiet():
         try:
             run_operator(op, p, sources, results, ctx, is_train=is_train)
         except MXNetError as error:

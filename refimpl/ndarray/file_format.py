@@ -6,7 +6,7 @@ An array record (version 2) is
     u32 0xF993FAC9, i32 storage (0 dense, 1 row_sparse, 2 csr), for sparse ones the shape of what is stored,
     shape, i32 device type, i32 device id, i32 dtype flag, for each array of indices i32 dtype flag and
     shape, the values in C order, the indices
-where a shape is i32 rank, rank x i64 sides. spec/formats.md has the older and the newer kinds.
+where a shape is i32 rank, rank x i64 sides. spec/reference/files/formats.md has the older and the newer kinds.
 
 Files are hostile until read: every size is checked against what is left of the file before memory is
 reserved, and a refusal names the file and the byte.

@@ -3,7 +3,7 @@
 Each function takes the parameters of its distribution as numbers, for one array of ``shape`` (default
 (1,)), or as arrays of one shape, each element of which makes a block of ``shape``: the result then has
 the parameters' shape followed by ``shape``. ``dtype`` is that of the result (default float32, or that of
-``out``), ``ctx`` its context; ``out`` receives the result. spec/random.md has the rules.
+``out``), ``ctx`` its context; ``out`` receives the result. spec/reference/arrays/random.md has the rules.
 
 Every function raises AssertionError for numbers mixed with arrays, ValueError for anything else, and
 MXNetError, when the result is read, for parameters outside their range.

@@ -1,6 +1,6 @@
 """What is known of an operator, read from its page: clauses, examples, loops, gradient, types, storages.
 
-Nothing here is written down for an operator by hand. ``help``, ``refimpl ops`` and ``spec/ops.md`` show it.
+Nothing here is written down for an operator by hand. ``help``, ``refimpl ops`` and ``spec/ops.py`` show it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any
 from ..base import refusal
 from ..kernels.foundation import REGISTRY, Op, distinct
 
-LIST = "`refimpl ops` and spec/ops.md list what is"
+LIST = "`refimpl ops` lists what is"
 
 _FILE = Path(__file__).parent / "absent.txt"
 

@@ -29,25 +29,29 @@ PACKAGE = __name__.partition(".")[0]
 
 # --- modules that are not here ---------------------------------------------------------------------
 
-_NUMPY = "mx.nd and mx.sym have the operators; see spec/ndarray.md"
-_GLUON = "build the network with mx.sym and train it with mx.mod.Module, or record with mx.autograd; see spec/module.md"
+_NUMPY = "mx.nd and mx.sym have the operators; see spec/reference/arrays/ndarray.md"
+_GLUON = (
+    "build the network with mx.sym and train it with mx.mod.Module, or record with mx.autograd;"
+    " see spec/reference/training/module.md"
+)
 _INT8 = (
     "mx.nd.contrib and mx.sym.contrib have the operators on quantized numbers, but nothing rewrites a network;"
-    " load the checkpoint from before quantization; see spec/checkpoint.md"
+    " load the checkpoint from before quantization; see spec/reference/files/checkpoint.md"
 )
-_KERNELS = "write an operator in Python with mx.operator.CustomOp; see spec/custom-operators.md"
-_ONNX = "exchange networks as symbol and parameter files; see spec/checkpoint.md"
-_TORCH = "write the operator or loss in Python with mx.operator.CustomOp; see spec/custom-operators.md"
+_KERNELS = "write an operator in Python with mx.operator.CustomOp; see spec/reference/arrays/custom-operators.md"
+_ONNX = "exchange networks as symbol and parameter files; see spec/reference/files/checkpoint.md"
+_TORCH = "write the operator or loss in Python with mx.operator.CustomOp; see spec/reference/arrays/custom-operators.md"
 
 ABSENT: dict[str, str] = {
     "gluon": _GLUON, "np": _NUMPY, "numpy": _NUMPY, "npx": _NUMPY, "numpy_extension": _NUMPY, "rtc": _KERNELS,
     "th": _TORCH, "torch": _TORCH, "onnx": _ONNX, "contrib.onnx": _ONNX, "contrib.quant": _INT8,
     "contrib.quantization": _INT8,
-    "contrib.io": "mx.io has the iterators; see spec/data.md",
-    "contrib.tensorboard": "a batch_end_callback reads param.eval_metric; see spec/metrics.md",
-    "contrib.text": "collections.Counter counts tokens, and arg_params hold vectors; see spec/checkpoint.md",
+    "contrib.io": "mx.io has the iterators; see spec/reference/training/data.md",
+    "contrib.tensorboard": "a batch_end_callback reads param.eval_metric; see spec/reference/training/metrics.md",
+    "contrib.text": "collections.Counter counts tokens, and arg_params hold vectors;"
+    " see spec/reference/files/checkpoint.md",
     "notebook": "watch training with mx.callback and mx.mon.Monitor, or see a step by `refimpl explain`;"
-    " see spec/explain.md",
+    " see spec/reference/tools/explain.md",
 }
 """The modules of MXNet 1.9.1 that are not here on purpose, and what stands instead."""
 

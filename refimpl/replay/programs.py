@@ -37,7 +37,7 @@ from ..kernels.foundation import run as runner
 from ..kernels.foundation.contract import Op
 from ..kernels.foundation.described import Borrowed
 from ..kernels.foundation.loop import Loop
-from ..kernels.foundation.quirk import SCOPE
+from ..kernels.foundation.quirk import current
 from .asking import LoopCall, Memory, Page, Place, repeatable_calls
 from .pieces import Piece, Rows, walked
 from .recorder import Recorder
@@ -84,14 +84,14 @@ class Table:
             raise StepFailed(rows.steps[at]) from error
         return True
 
-    def walked(self, is_train: bool, active: frozenset[str]) -> Rows | None:
-        """What a run under the quirks ``active`` calls, if machine code makes all of it; nothing is recorded."""
-        found = self.recorder.made.get((is_train, active))
+    def walked(self, is_train: bool) -> Rows | None:
+        """What a run calls that is not the first, if machine code makes all of it."""
+        found = self._rows(is_train) if self.recorder.has_seen((is_train, current())) else None
         return found if found is not None and found.place[0] else None
 
     def _rows(self, is_train: bool) -> Rows | None:
         """What a run calls now; None in the first run, which compiles kernels."""
-        key = is_train, SCOPE.get()
+        key = is_train, current()
         found = self.recorder.made.get(key)
         if found is None and self.recorder.is_due(key):
             found = self.recorder.keep(key, walked(_Writer(is_train, self._pool.lent).rows(self._steps)))

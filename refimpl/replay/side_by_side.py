@@ -14,7 +14,7 @@ from typing import Any
 
 from ..base import decides
 from ..module.thread_pool import ThreadPool
-from ..quirks import current, quirks
+from ..quirks import quirks
 from .native.hand_over import HandOver
 from .native.native_calls import walker
 from .pieces import Rows
@@ -104,9 +104,9 @@ def _walked(executors: Sequence[Any], tables: Iterable[Table | None], is_train: 
     """What contexts 1, 2, ... call, if machine code can make all of it and no monitor looks on; else nothing."""
     if any(executor._monitor is not None for executor in executors):
         return []
-    active, found = current(), []
+    found = []
     for table in tables:
-        rows = None if table is None else table.walked(is_train, active)
+        rows = None if table is None else table.walked(is_train)
         if rows is None:
             return []
         found.append(rows)

@@ -5,7 +5,8 @@
 
 A rule is a clause of a chapter in ``spec/`` or of an operator's page in ``kernels/``. The errors of this library name
 theirs: ``mx.rules[error.clause]``. Neither chapters nor tests are installed with the package, so their words travel as
-``index.json`` (``python spec/rules.py`` writes it) and the tests' source as a file that the wheel's build makes.
+``index.json`` (``python spec/rules.py`` writes it); the rows of the deviations and the tests' source travel as files
+that the wheel's build makes.
 """
 
 from .rule import Place, Rule

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from ..base import decides, refusal
 from ..op_registry import pages
+from . import deviations
 from .rule import Deviation, Rule
 
 INDEX = Path(__file__).with_name("index.json")
-DEVIATIONS = Path(__file__).with_name("deviations.json")
 
 
 class Row(NamedTuple):
@@ -43,8 +43,8 @@ class Rules(Mapping[str, Rule]):
         if row is None:
             raise self.unknown(name)
         text, example = (row.text, row.example) if row.text else _on_page(row.written)[row.name]
-        deviations = tuple(_deviations().get(name, ()))
-        return Rule(name, text, row.written, example, deviations, tuple(row.decided), tuple(row.proven))
+        differences = tuple(_deviations().get(name, ()))
+        return Rule(name, text, row.written, example, differences, tuple(row.decided), tuple(row.proven))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
@@ -93,7 +93,7 @@ def _on_page(file: str) -> dict[str, tuple[str, str]]:
 @cache
 def _deviations() -> dict[str, list[Deviation]]:
     found: dict[str, list[Deviation]] = defaultdict(list)
-    for name, upstream, here in json.loads(DEVIATIONS.read_text(encoding="utf-8")):
+    for name, upstream, here in deviations.rows():
         found[name].append(Deviation(upstream, here))
     return found
 

@@ -29,9 +29,10 @@ from sphinx.cmd.build import build_main  # noqa: E402
 
 import refimpl as mx  # noqa: E402
 from refimpl import explain  # noqa: E402
-from spec import trace  # noqa: E402
+from spec import ops, trace  # noqa: E402
 from spec.site import api, notebooks, operators  # noqa: E402
-from spec.site.chapter import ABOUT, chapter  # noqa: E402
+from spec.site.chapter import ABOUT, chapter, with_links_aimed  # noqa: E402
+from spec.site.moved import MOVED, leading_to  # noqa: E402
 from spec.site.text import fenced  # noqa: E402
 
 ACCESS = {
@@ -70,7 +71,7 @@ RUNNING = {
 """The pages that are made by running something, by their names."""
 INTRODUCTIONS = {
     "operators": "A page of the tree holds everything about an operator or a family: what it computes, by which rules,"
-    " and its parameters. [ops](spec/ops.md) is a table of all of them.",
+    " and its parameters. [A table](ops.md) says what there is of each.",
     "api": "Every public class and function, from its docstring. The functions of `mx.nd` and `mx.sym` that are"
     " operators are on [their pages](operators.md).",
 }
@@ -97,10 +98,11 @@ def documents() -> Iterator[tuple[str, str]]:
         listed = "".join(f"- [](<{name}.md>)\n" for name in found)
         yield folder, f"# {title}\n\n{INTRODUCTIONS[folder]}\n\n{listed}"
     yield "rules", _rules()
+    yield "ops", with_links_aimed(ops.text(), ROOT / "ops.md")
     for name, running in RUNNING.items():
         yield name, (
-            f"# {running.title}\n\n`{running.command}` writes such a page; [explain](spec/explain.md) says how to make"
-            f" one of your own script.\n\n```{{raw}} html\n"
+            f"# {running.title}\n\n`{running.command}` writes such a page;"
+            f" [explain](spec/reference/tools/explain.md) says how to make one of your own script.\n\n```{{raw}} html\n"
             f'<p><a href="explain/{name}.html">The page alone</a></p>\n'
             f'<iframe class="whole" src="explain/{name}.html" title="{running.title}"></iframe>\n```\n'
         )
@@ -115,18 +117,26 @@ def _rules() -> str:
     return "\n".join(out)
 
 
-def index(names: list[str]) -> str:
+def listed() -> dict[str, list[str]]:
+    """Heading of spec/README.md -> the documents of the chapters that stand beneath it; the course comes first."""
+    _, *parts = re.split(r"^##+ (.+)\n", (ROOT / "spec/README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    found = {
+        title: [f"spec/{name}" for name in dict.fromkeys(re.findall(r"\]\(([\w/-]+)\.md\)", beneath))]
+        for title, beneath in zip(parts[::2], parts[1::2], strict=True)
+    }
+    return {title: chapters for title, chapters in found.items() if chapters}
+
+
+def index() -> str:
     """The first page: README, and what leads everywhere."""
-    table = (ROOT / "spec/README.md").read_text(encoding="utf-8")
-    ordered = [f"spec/{name}" for name in dict.fromkeys(re.findall(r"\]\(([\w-]+)\.md\)", table))]
-    course = [name for name in names if name.startswith("spec/course/")]
-    rest = [n for n in names if n.startswith("spec/") and n not in [*ordered, *course, "spec/README"]]
+    (way, course), (reference, first), *shelves = listed().items()
     return "\n".join([
         chapter(ROOT / "README.md"), "",
-        tree("A way through", course),
+        tree(way, course),
         tree("From inside", list(RUNNING)),
-        tree("Reference", ["spec/README", *[n for n in ordered if n in names], *rest]),
-        tree("Lists", ["rules", *INTRODUCTIONS]),
+        tree(reference, ["spec/README", *first]),
+        *(tree(title, chapters) for title, chapters in shelves),
+        tree("Lists", ["rules", *INTRODUCTIONS, "ops"]),
         tree("The project", [Path(name).stem for name in ABOUT]),
     ])
 
@@ -135,7 +145,7 @@ def write_sources(folder: Path) -> None:
     """Write every document, and the pictures of chapters."""
     shutil.rmtree(folder, ignore_errors=True)
     found = {name: text for name, text in documents() if name != "README"}
-    found["index"] = index(list(found))
+    found["index"] = index()
     for name, text in found.items():
         file = folder / f"{name}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -147,7 +157,7 @@ def write_sources(folder: Path) -> None:
 
 
 def write_extras(html: Path) -> None:
-    """Write what Sphinx does not make: notebooks, pages of running steps, and what a keyboard and a reader need."""
+    """Write what Sphinx does not make: notebooks, old addresses, pages of running steps, and help for keyboards."""
     for page in html.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         for plain, better in ACCESS.items():
@@ -160,6 +170,8 @@ def write_extras(html: Path) -> None:
             target = html / "notebooks" / name.with_suffix(".ipynb")
             target.parent.mkdir(parents=True, exist_ok=True)
             nbformat.write(notebooks.notebook(text, name.as_posix()), target)
+    for old, new in MOVED.items():
+        (html / f"{old}.html").write_text(leading_to(old, new), encoding="utf-8")
     (html / "explain").mkdir(exist_ok=True)
     for name, running in RUNNING.items():
         with contextlib.redirect_stdout(io.StringIO()):  # what a script prints

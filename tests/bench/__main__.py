@@ -1,4 +1,4 @@
-"""Does the same work here and in other libraries, in turn, and prints who took how long: see spec/speed.md.
+"""Does the same work here and in other libraries, in turn, and prints who took how long: see spec/records/speed.md.
 
     python -m tests.bench --mxnet-python PATH --torch-python PATH [--groups NAME ...] [--json FILE] [--write FILE]
 

@@ -9,7 +9,7 @@ import pytest
 
 from spec import trace
 
-TRAINING = {"README.md", "spec/tutorials.md"}  # networks that take a minute or more in interpreted loops
+TRAINING = {"README.md", "spec/records/tutorials.md"}  # networks that take a minute or more in interpreted loops
 
 
 @pytest.mark.heavy

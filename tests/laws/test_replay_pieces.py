@@ -146,7 +146,7 @@ def test_on_other_machines_python_calls(monkeypatch: pytest.MonkeyPatch) -> None
 def _run(rows: Rows) -> None:
     """Run rows as an executor does."""
     table = Table([], Pool())
-    table.recorder.keep((False, None), rows)
+    table.recorder.keep((False, frozenset()), rows)
     run_steps([], False, mx.cpu(), table)
 
 
@@ -296,7 +296,7 @@ def test_contexts_side_by_side_give_the_bits_of_the_steps() -> None:
     found, by_table = _trained("table", around)
     assert found == expected
     assert by_steps == [0] * 8
-    assert by_table == [0, 0, 2, 0, 0, 0, 0, 2]
+    assert by_table == [0, 2, 2, 0, 0, 0, 0, 2]
 
 
 @pytest.mark.clause("ExecutorGroup/deterministic")
@@ -348,4 +348,4 @@ def test_contexts_whose_calls_python_makes_are_work_for_threads(extra: str) -> N
     expected, _ = _trained("steps", ["nothing"] * 4, extra)
     found, by_table = _trained("table", ["nothing"] * 4, extra)
     assert found == expected
-    assert by_table[:2] == [0, 0]
+    assert by_table[0] == 0

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 TEXTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md", ".github/PULL_REQUEST_TEMPLATE.md"]
 PATH = re.compile(r"`((?:\.ci|\.github|kernels|refimpl|spec|tests)/[\w./-]*|[A-Z]+\.md|[\w.-]+\.(?:toml|yaml))`")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[\w-]+)?\)")
+CHAPTER = re.compile(r"(?<![\w/])spec/[\w/-]+\.md")
 TASK = re.compile(r"`make (\w+)`")
 MODULE = re.compile(r"python -m (tests\.\w+)")
 SCRIPT = re.compile(r"(?:python|bash) ([\w.]+/[\w.]+)")
@@ -40,12 +41,28 @@ def test_links_of_chapters_lead_to_pages_of_the_site(file: Path) -> None:
     chapter(file)
 
 
+def test_every_chapter_is_listed() -> None:
+    beneath = ROOT / "spec"
+    linked = {beneath / link for link in LINK.findall((beneath / "README.md").read_text(encoding="utf-8"))}
+    assert linked == {*chapters()} - {ROOT / "README.md", beneath / "README.md"}
+
+
+def test_chapters_that_code_names_are_there() -> None:
+    folders, kinds = ("refimpl", "kernels", "tests", "spec", ".ci", ".github"), ("py", "toml", "yml")
+    files = {file for folder in folders for kind in kinds for file in (ROOT / folder).rglob(f"*.{kind}")}
+    files -= {ROOT / "tests/meta/test_trace.py"}  # its chapters are those of small trees
+    named = {(file, path) for file in files for path in CHAPTER.findall(file.read_text(encoding="utf-8"))}
+    assert len(named) > 40
+    assert {(str(file), path) for file, path in named if not (ROOT / path).is_file()} == set()
+
+
 def test_a_link_to_a_folder_is_refused() -> None:
-    file = ROOT / "spec/oracle.md"
-    assert with_links_aimed("[law](../tests/laws/test_tuned.py#L3)", file) == "[law](file:tests/laws/test_tuned.py#L3)"
-    assert with_links_aimed("`[code](../tests)`", file) == "`[code](../tests)`"
-    with pytest.raises(ValueError, match=r"^spec/oracle.md links to \.\./tests, which is not on the site$"):
-        with_links_aimed("[all](../tests)", file)
+    file, tests = ROOT / "spec/records/speed.md", "../../tests"
+    law = f"{tests}/laws/test_tuned.py#L3"
+    assert with_links_aimed(f"[law]({law})", file) == "[law](file:tests/laws/test_tuned.py#L3)"
+    assert with_links_aimed(f"`[code]({tests})`", file) == f"`[code]({tests})`"
+    with pytest.raises(ValueError, match=r"^spec/records/speed.md links to \.\./\.\./tests, which is not on the site$"):
+        with_links_aimed(f"[all]({tests})", file)
 
 
 def test_tasks_of_the_makefile_name_what_is_there() -> None:

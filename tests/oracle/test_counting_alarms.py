@@ -51,5 +51,5 @@ def test_the_chapter_has_the_count_of_the_committed_results():
     rows = counting_alarms.read(RESULTS)
     assert not any(row["alarms"] for row in rows)
     assert len({(row["group"], row["level"], row["start"]) for row in rows}) == len(rows)
-    chapter = (RESULTS.parents[2] / "spec/oracle.md").read_text(encoding="utf-8")
+    chapter = (RESULTS.parents[2] / "spec/reference/tools/oracle.md").read_text(encoding="utf-8")
     assert f"{counting_alarms.judged(rows):,} answers" in chapter

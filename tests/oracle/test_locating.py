@@ -223,7 +223,7 @@ def test_few_neighbours_are_asked_of_what_crashes() -> None:
 
 
 def clauses_in_spec():
-    text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "spec").glob("*.md"))
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "spec").rglob("*.md"))
     return set(re.findall(r"\*\*\[([A-Za-z0-9_./-]+)\]\*\*", text))
 
 

@@ -1,4 +1,4 @@
-"""What is known to differ from MXNet 1.9.1: each row is a row of spec/deviations.md."""
+"""What is known to differ from MXNet 1.9.1: each row is a row of spec/reference/porting/deviations.md."""
 
 from __future__ import annotations
 

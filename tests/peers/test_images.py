@@ -2,7 +2,8 @@
 
     REFIMPL_MXNET_PYTHON=PATH python -m pytest -m peer tests/peers/test_images.py
 
-PATH is as in test_mxnet.py. Equal bit for bit, but for what ``spec/deviations.md`` says of sums in another order.
+PATH is as in test_mxnet.py. Equal bit for bit, but for what ``spec/reference/porting/deviations.md`` says of sums
+in another order.
 """
 
 from __future__ import annotations

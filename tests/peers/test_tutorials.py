@@ -39,7 +39,7 @@ pytestmark = [
 
 
 def test_the_chapter_runs_in_mxnet(tmp_path):
-    text = (ROOT / "spec" / "tutorials.md").read_text(encoding="utf-8")
+    text = (ROOT / "spec/records/tutorials.md").read_text(encoding="utf-8")
     blocks = [block[1] for block in trace.BLOCK.finditer(text)]
     assert sum(block.count(OURS) for block in blocks) == 1
     program = "import numpy as np\n" + "\n".join(blocks).replace(OURS, THEIRS)

@@ -32,7 +32,7 @@ MIXED_UP = {
     "mp_lamb_update_phase1": ("float32", "float64"),
     **{op: ("float32",) for op in UPDATES if "multi_mp_" in op},
 }
-# What MXNet leaves behind otherwise, and why: rows of spec/deviations.md.
+# What MXNet leaves behind otherwise, and why: rows of spec/reference/porting/deviations.md.
 KNOWN = {
     ("_adamw_update", "grad"): "adamw/clip", ("mp_lamb_update_phase2", "weight32"): "lamb/master",
     ("_multi_lamb_update", "weight"): "multi_lamb/step",

@@ -17,6 +17,7 @@ import pytest
 
 import refimpl as mx
 from spec import trace
+from spec.site.moved import MOVED
 
 pytest.importorskip("sphinx", reason="the site needs pip install '.[docs]'")
 pytest.importorskip("myst_parser", reason="the site needs pip install '.[docs]'")
@@ -88,22 +89,31 @@ def test_every_link_leads_somewhere(site: Path, pages: dict[Path, Page]) -> None
     assert not broken, sorted(broken)[:20]
 
 
+def test_old_addresses_lead_to_pages_that_are_there(site: Path, pages: dict[Path, Page]) -> None:
+    for old, new in MOVED.items():
+        page = site / f"{old}.html"
+        assert not (trace.ROOT / f"{old}.md").exists()
+        assert {(page.parent / link).resolve() for link in pages[page].links} == {(site / f"{new}.html").resolve()}
+        assert f'location.replace("../{new}.html" + location.hash)' in page.read_text(encoding="utf-8")
+        assert site / f"{new}.html" in pages
+
+
 def test_a_rule_leads_to_its_code_and_tests_and_back(site: Path, pages: dict[Path, Page]) -> None:
-    chapter = (site / "spec/slicing.html").read_text(encoding="utf-8")
+    chapter = (site / "spec/reference/running/slicing.html").read_text(encoding="utf-8")
     for rule in ("split/half-to-even", "split/empty"):
         beneath = chapter[chapter.index(f'id="{rule}"') :].partition('class="rule-links"')[2].partition("</p>")[0]
         found = mx.rules[rule]
         for place in (*found.code, *found.tests):
             assert f'code/{place.file}.html#L-{place.line}"' in beneath
             back = pages[site / f"code/{place.file}.html"].links
-            assert any(link.endswith(f"spec/slicing.html#{rule}") for link in back)
+            assert any(link.endswith(f"spec/reference/running/slicing.html#{rule}") for link in back)
 
 
 def test_text_of_files_is_shown_as_it_stands(site: Path, pages: dict[Path, Page]) -> None:
     """No tag in a docstring, chapter or source becomes one."""
     # Names of tags that stand in docstrings and chapters, and that neither Sphinx nor the theme writes.
     assert {tag for page in pages.values() for tag in page.tags}.isdisjoint(WORDS)
-    assert "&lt;!DOCTYPE html&gt;" in (site / "spec/explain.html").read_text(encoding="utf-8")
+    assert "&lt;!DOCTYPE html&gt;" in (site / "spec/reference/tools/explain.html").read_text(encoding="utf-8")
 
 
 HOSTILE = [
@@ -141,7 +151,7 @@ def test_search_finds_rules_by_name(site: Path) -> None:
     assert '"split/half-to-even"' in index
 
 
-@pytest.mark.parametrize("name", ["spec/slicing", "spec/gradient"])
+@pytest.mark.parametrize("name", ["spec/reference/running/slicing", "spec/reference/graphs/gradient"])
 def test_a_notebook_runs_as_its_chapter_does(site: Path, name: str, tmp_path: Path, monkeypatch) -> None:
     cells = json.loads((site / f"notebooks/{name}.ipynb").read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]

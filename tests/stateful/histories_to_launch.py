@@ -1,7 +1,7 @@
 """Pushes and pulls that can be told apart: `refimpl launch -n 2 -s 2 histories_to_launch.py SEED PUSHES SECONDS`.
 
 Each worker of a dist_async store pushes tags, pulls and meets the others at barriers, in an order drawn from SEED, and
-prints what it did as lines of a history (spec/histories.md). One step takes SECONDS at least.
+prints what it did as lines of a history (spec/reference/stores/histories.md). One step takes SECONDS at least.
 """
 
 from __future__ import annotations

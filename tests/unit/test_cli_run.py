@@ -74,7 +74,7 @@ def test_modules_are_the_same_and_keep_their_names(run, imports, own):
         ("from mxnet.gluon import nn", "mxnet.gluon", "train it with mx.mod.Module"),
         ("from mxnet import gluon", "mxnet.gluon", "train it with mx.mod.Module"),
         ("from mxnet.contrib import onnx", "mxnet.contrib.onnx", "symbol and parameter files"),
-        ("import mxnet.nowhere", "mxnet.nowhere", "see spec/bring-your-script.md"),
+        ("import mxnet.nowhere", "mxnet.nowhere", "see spec/reference/porting/bring-your-script.md"),
     ],
 )
 def test_a_missing_module_says_what_stands_instead(run, imports, name, said):

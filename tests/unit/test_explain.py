@@ -257,7 +257,7 @@ def test_every_rule_that_is_named_has_its_words() -> None:
     named |= {name for node in found["graph"] for name in node.get("rules", ())}
     assert set(found["rules"]) == named
     assert all(rule["text"] and rule["place"] for rule in found["rules"].values())
-    assert found["rules"]["split/partition"]["place"] == "spec/slicing.md"
+    assert found["rules"]["split/partition"]["place"] == "spec/reference/running/slicing.md"
 
 
 def test_it_is_plain_data() -> None:

@@ -149,7 +149,7 @@ def test_events_in_words(event: tuple[Any, ...], expected: str) -> None:
 def test_every_anomaly_has_words_and_a_planted_fault() -> None:
     assert tuple(anomalies.WORDS) == NAMES
     assert set(PLANTED) == set(NAMES)
-    chapter = (ROOT / "spec/histories.md").read_text(encoding="utf-8")
+    chapter = (ROOT / "spec/reference/stores/histories.md").read_text(encoding="utf-8")
     assert dict(re.findall(r"^\| ([a-z ]+) \| (.+?) \|$", chapter, re.MULTILINE)).items() >= anomalies.WORDS.items()
 
 

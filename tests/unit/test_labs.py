@@ -336,7 +336,7 @@ def test_a_stub_is_not_written_yet(tmp_path: Path, capsys: pytest.CaptureFixture
     result = running.check(LABS["push"], tmp_path / "push.py")
     assert not result.passed
     assert list(report(LABS["push"], result, 80)) == [
-        f"push: {result.unwritten} is not written yet", "the chapter is spec/store.md",
+        f"push: {result.unwritten} is not written yet", "the chapter is spec/reference/stores/store.md",
     ]
     assert result.unwritten in LABS["push"].code()
 

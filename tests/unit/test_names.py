@@ -1,4 +1,4 @@
-"""Every public name of MXNet 1.9.1 is here and can be used, or spec/deviations.md says why not."""
+"""Every public name of MXNet 1.9.1 is here and can be used, or spec/reference/porting/deviations.md says why not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import refimpl as mx
 
 from .mxnet_names import NAMES
 
-DEVIATIONS = Path(__file__).parents[2] / "spec" / "deviations.md"
+DEVIATIONS = Path(__file__).parents[2] / "spec/reference/porting/deviations.md"
 INSTANCES = {
     "NDArray": lambda: mx.nd.ones((2, 2)),
     "Symbol": lambda: mx.sym.Variable("x"),

@@ -10,7 +10,7 @@ import pytest
 
 import refimpl as mx
 from refimpl import cli
-from refimpl.rules import places, tests_of_wheel
+from refimpl.rules import deviations, places, tests_of_wheel
 from refimpl.rules.table import INDEX, UnknownRule
 from spec import rules as script
 from spec import wheel
@@ -94,6 +94,24 @@ def test_places() -> None:
     assert [places.at(text, line) for line in (1, 2, 4, 6, 11)] == ["x", "", "A", "A.f", "call"]
     assert places.has(text, "f")
     assert not places.has(text, "g")
+
+
+def test_a_wheel_brings_the_deviations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = wheel.deviations(wheel.ROOT)
+    assert ("Module/one-name", "a name given as a string is read letter by letter", "one name") in rows
+    assert len(rows) > 400
+    file = tmp_path / "deviations.json"
+    file.write_text(json.dumps(rows), encoding="utf-8")
+    monkeypatch.setattr(deviations, "FILE", file)
+    monkeypatch.setattr(deviations, "ROOT", tmp_path)  # nothing is there
+    deviations.rows.cache_clear()
+    assert deviations.rows() == rows
+    deviations.rows.cache_clear()
+    file.unlink()
+    assert deviations.rows() == []
+    with pytest.raises(FileNotFoundError):  # a wheel is not built without them
+        wheel.deviations(tmp_path)
+    deviations.rows.cache_clear()
 
 
 def test_a_wheel_brings_the_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

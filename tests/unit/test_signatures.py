@@ -17,7 +17,7 @@ from refimpl.op_registry.function import OperatorFunction
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "fixtures" / "signatures.txt"  # by make_signatures.py beside it
-ROWS = (ROOT / "spec" / "deviations.md").read_text(encoding="utf-8")
+ROWS = (ROOT / "spec/reference/porting/deviations.md").read_text(encoding="utf-8")
 BY_NAME_ONLY = ("out", "name", "attr")
 """What every operator takes too: see the rows of nd/arguments and Symbol/arguments."""
 ANY = ("...", "_Null")

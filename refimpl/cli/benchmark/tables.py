@@ -10,7 +10,7 @@ from .rows import GROUPS
 from .running import OURS
 
 PEERS = {"mxnet": "MXNet", "torch": "PyTorch"}
-BEGIN = "<!-- written by: python -m tests.bench --write spec/speed.md -->"
+BEGIN = "<!-- written by: python -m tests.bench --write spec/records/speed.md -->"
 END = "<!-- end of what is written -->"
 SLOW = 1.5  # times as long as the best peer
 

@@ -200,7 +200,7 @@ def _no_key(student: Any, draw: Draw) -> None:
 
 
 LAB = Lab(
-    name="bucketing", title="One net in several lengths", chapter="spec/bucketing.md",
+    name="bucketing", title="One net in several lengths", chapter="spec/reference/training/bucketing.md",
     task="""
 Sentences have all lengths, and a net that is unrolled over a sentence is another graph for each length. Buckets are a
 few such graphs with one set of parameters. Write them on top of Module: which bucket owns what, and which is the

@@ -264,7 +264,7 @@ def _history(student: Any, draw: Draw, *, storm: bool) -> None:
 
 
 LAB = Lab(
-    name="dist-sync", title="A server that loses nothing", chapter="spec/cluster.md",
+    name="dist-sync", title="A server that loses nothing", chapter="spec/reference/stores/cluster.md",
     task="""
 Several workers train one network, and a server adds up what they push. Write the server as a function of its state and
 a message. Then it is put into a simulated cluster whose network delays, drops and repeats messages and lets them

@@ -162,7 +162,7 @@ def _unreached(student: Any, draw: Draw) -> None:
 
 
 LAB = Lab(
-    name="gradient", title="A graph that computes gradients", chapter="spec/gradient.md",
+    name="gradient", title="A graph that computes gradients", chapter="spec/reference/graphs/gradient.md",
     task="""
 The gradient of a graph is found by walking it once, from the outputs back to the variables. Write the walk for graphs
 of three operators. A value that several nodes read gets a gradient from each, and its own gradient is their sum.

@@ -158,7 +158,7 @@ def _changes_nothing(student: Any, draw: Draw) -> None:
 
 
 LAB = Lab(
-    name="in-place", title="Who lies where, and for how long", chapter="spec/memory.md",
+    name="in-place", title="Who lies where, and for how long", chapter="spec/reference/running/memory.md",
     task="""
 A graph writes many values, and most are read once. A plan decides, before anything runs, which of them lie in one
 buffer. Write the plan. What is written over too early is lost without a word; what is kept too long costs memory.

@@ -184,7 +184,7 @@ def _unknown(student: Any, draw: Draw) -> None:
 
 
 LAB = Lab(
-    name="push", title="How the gradients of several devices meet", chapter="spec/store.md",
+    name="push", title="How the gradients of several devices meet", chapter="spec/reference/stores/store.md",
     task="""
 Two devices have each computed a gradient for the same weight. The store adds the two up and gives both devices the
 same new weight. Write the store: a table of arrays by key. Who else holds an array that the store holds, and in which

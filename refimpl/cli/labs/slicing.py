@@ -108,7 +108,7 @@ def no_device(student: Any, draw: Draw) -> None:
 
 
 LAB = Lab(
-    name="slicing", title="Who gets which rows", chapter="spec/slicing.md",
+    name="slicing", title="Who gets which rows", chapter="spec/reference/running/slicing.md",
     task="""
 Two devices train one net. Each batch has to be cut between them. Write the function that says which rows each device
 gets. It is a few lines, and there are two traps: what becomes of a half, and what becomes of the rest.

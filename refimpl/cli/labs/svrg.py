@@ -149,7 +149,7 @@ def _trained(student: Any, draw: Draw, frequency: int, *, padded: bool = True) -
 
 
 LAB = Lab(
-    name="svrg", title="Steps that do not tremble", chapter="spec/svrg.md",
+    name="svrg", title="Steps that do not tremble", chapter="spec/reference/training/svrg.md",
     task="""
 The gradient of a batch is the gradient of the whole data plus noise. SVRG takes the noise off: it asks for the gradient
 of each batch twice, at the weights and at a snapshot of them, and adds the mean gradient of the whole data at the

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ...op_registry.submodules import ABSENT
 
 OTHER = "mxnet"
-PAGE = "spec/bring-your-script.md"
+PAGE = "spec/reference/porting/bring-your-script.md"
 
-_OWN_OPERATORS = "write an operator in Python with mx.operator.CustomOp; see spec/custom-operators.md"
-_WHOLE_GRAPHS = "an executor runs the network as it is, and nothing has to be replaced; see spec/passes.md"
+_OWN_OPERATORS = "write an operator in Python with mx.operator.CustomOp; see spec/reference/arrays/custom-operators.md"
+_WHOLE_GRAPHS = "an executor runs the network as it is, nothing has to be replaced; see spec/reference/graphs/passes.md"
 
 INSTEAD: dict[str, str] = {f"{OTHER}.{name}": said for name, said in ABSENT.items()} | {
     f"{OTHER}.contrib.tensorrt": _WHOLE_GRAPHS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from ...kernels.foundation import REGISTRY
 from ...op_registry import facts
 from ...optimizer import Optimizer
 from ...quirks import quirks
-from ...rules.table import DEVIATIONS
+from ...rules import deviations
 
 _PREFIXES = ("", "_contrib_", "_linalg_", "_random_", "_sample_", "_image_", "_sparse_", "_")
 
@@ -49,7 +48,7 @@ class Deviation(NamedTuple):
 @cache
 def rows() -> list[Deviation]:
     """Every row, in the order of the chapters."""
-    return [Deviation(*row) for row in json.loads(DEVIATIONS.read_text(encoding="utf-8"))]
+    return [Deviation(*row) for row in deviations.rows()]
 
 
 def _operator_clauses(name: str) -> Iterable[str]:

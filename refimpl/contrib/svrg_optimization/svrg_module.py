@@ -1,7 +1,7 @@
 """SVRGModule: a Module whose gradients vary less and less, so that its learning rate need not decay.
 
 R. Johnson and T. Zhang (2013): Accelerating stochastic gradient descent using predictive variance reduction.
-Read ``backward`` and ``update_full_grads``: they are the algorithm. The rules are in spec/svrg.md.
+Read ``backward`` and ``update_full_grads``: they are the algorithm. The rules are in spec/reference/training/svrg.md.
 """
 
 from __future__ import annotations

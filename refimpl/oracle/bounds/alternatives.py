@@ -1,8 +1,9 @@
-"""Other formulas that are as good as a page's own and round otherwise: oracle/alternatives in ``spec/oracle.md``.
+"""Other formulas that are as good as a page's own and round otherwise.
 
-What a page computes in one way an implementation may compute in another: then bounds cover both. A row names the page
-and the loop, or the field of its geometry, and says why the other form is as good. A form that loses digits which the
-page's own form keeps is no alternative: such a difference is a fault.
+The rule is oracle/alternatives of ``spec/reference/tools/oracle.md``. What a page computes in one way an implementation
+may compute in another: then bounds cover both. A row names the page and the loop, or the field of its geometry, and
+says why the other form is as good. A form that loses digits which the page's own form keeps is no alternative: such a
+difference is a fault.
 """
 
 from __future__ import annotations

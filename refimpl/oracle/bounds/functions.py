@@ -1,6 +1,6 @@
 """The functions of ``math`` over numbers with errors; see ``number``.
 
-The clause oracle/functions of ``spec/oracle.md`` says how the error of a result is bounded.
+The clause oracle/functions of ``spec/reference/tools/oracle.md`` says how the error of a result is bounded.
 """
 
 from __future__ import annotations

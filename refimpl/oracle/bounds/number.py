@@ -5,7 +5,7 @@ the exact one that rounds every operation to ``unit`` (2**-24 in single precisio
 order, and fuses or splits products as it likes.
 
 Sums are gathered, not rounded one by one; what is exact, and what an undecided branch does, say the clauses
-oracle/sum-order, oracle/exact and oracle/branch of ``spec/oracle.md``.
+oracle/sum-order, oracle/exact and oracle/branch of ``spec/reference/tools/oracle.md``.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ An array keeps what a loop wrote, rounded to its dtype; the number itself is kep
 whatever is built of loops has bounds without a rule of its own: graphs, gradients, updates, stores, groups.
 
 What leaves for NumPy, for a file or for a Python float loses its address. Such elements are remembered by content
-(clause oracle/host of ``spec/oracle.md``): an array with the bytes of one that left has its numbers, and so has a
-single element or parameter with the value of one that left, 0 excepted. An exact number that happens to have such a
-value gets a bound too.
+(clause oracle/host of ``spec/reference/tools/oracle.md``): an array with the bytes of one that left has its numbers,
+and so has a single element or parameter with the value of one that left, 0 excepted. An exact number that happens to
+have such a value gets a bound too.
 """
 
 from __future__ import annotations

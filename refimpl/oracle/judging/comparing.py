@@ -1,7 +1,7 @@
 """Whether an implementation's trace is right: every element is equal, or inside its bound, or free.
 
-The clauses oracle/tiers and oracle/not-a-number of ``spec/oracle.md`` say which of them an element must be. An element
-outside of its first bound is a suspect; oracle/confirmed says which suspects are reported.
+The clauses oracle/tiers and oracle/not-a-number of ``spec/reference/tools/oracle.md`` say which of them an element
+must be. An element outside of its first bound is a suspect; oracle/confirmed says which suspects are reported.
 """
 
 from __future__ import annotations

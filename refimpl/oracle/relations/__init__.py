@@ -8,7 +8,8 @@ the reference is used, so these also check the reference itself.
     relations.search(backend, seconds=60)   # the same over drawn programs
 
 ``executors``, ``modules`` and ``optimizers`` hold those of each level; how far two results may differ is the clause
-oracle/relations of ``spec/oracle.md``. ``faithful`` lists what is broken on purpose, because MXNet does so too.
+oracle/relations of ``spec/reference/tools/oracle.md``. ``faithful`` lists what is broken on purpose, because
+MXNet does so too.
 """
 
 from . import executors, modules, optimizers  # noqa: F401  # each registers its relations
