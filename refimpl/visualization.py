@@ -97,6 +97,23 @@ def _graph(symbol: Symbol, shape: Shapes | None, dtype: Mapping[str, Any] | None
     return _Graph(text["nodes"], {head[0] for head in text["heads"]}, shapes, types, outputs)
 
 
+def _layers(graph: _Graph) -> list[dict[str, Any]]:
+    """The nodes that have a row: operators and data."""
+    return [
+        node for number, node in enumerate(graph.nodes)
+        if not graph.owned(node) and (node["op"] != "null" or _is_data(graph, number))
+    ]
+
+
+def _uncounted(graph: _Graph, node: dict[str, Any], counted: set[str]) -> int:
+    """How many parameters a node has that no node before it has; ``counted`` gets their names."""
+    weights = {
+        source["name"] for source, _ in graph.inputs(node) if source["name"].endswith(_COUNTED)
+    } - counted
+    counted |= weights
+    return sum(prod(graph.shapes[w]) for w in weights if w in graph.shapes)
+
+
 @decides("Visualization/parameters-need-shape")
 def print_summary(
     symbol: Symbol,
@@ -131,23 +148,16 @@ def print_summary(
     print("=" * line_length)
     total = 0
     counted: set[str] = set()
-    shown = [
-        node for number, node in enumerate(graph.nodes)
-        if not graph.owned(node) and (node["op"] != "null" or _is_data(graph, number))
-    ]
+    shown = _layers(graph)
     for node in shown:
-        weights = {
-            source["name"] for source, _ in graph.inputs(node) if source["name"].endswith(_COUNTED)
-        }
-        sizes = [prod(graph.shapes[w]) for w in weights - counted if w in graph.shapes]
-        counted |= weights
-        total += sum(sizes)
+        size = _uncounted(graph, node, counted)
+        total += size
         found = graph.shape(node)
         previous = [s["name"] for s, _ in graph.inputs(node) if s in shown] or [""]
         row(
             f"{node['name']}({node['op']})",
             "" if found is None else "x".join(map(str, found[1:])),
-            "" if shape is None else str(sum(sizes)),
+            "" if shape is None else str(size),
             previous[0],
         )
         for name in previous[1:]:

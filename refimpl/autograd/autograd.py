@@ -29,6 +29,7 @@ from ..ndarray.recording import (
 from ..ndarray.run_operator import watched
 from ..ndarray.tape import STATE, Place, Record
 from ..symbol import Symbol
+from ..symbol.gradient import Gradients
 from ..symbol.inference import Key, key_of
 from ..symbol.ir import Node
 from . import gradient_arrays
@@ -87,16 +88,21 @@ def _run_gradients(
     for variable, entry, given in zip(made.heads, entries, head_grads, strict=True):
         if variable is not None:
             values[id(variable), 0] = given if given is not None else _ones_like(values[key_of(entry)])
-    read = {(id(source), index) for node in made.nodes for source, index in node.inputs}
-    read.update(key_of(entry) for entry in made.of.values())
     with Scope(create_graph, is_train):
-        for node in made.nodes:
-            if node.primal is not None:
-                _run_gradient(node, values, read, is_train)
-            elif node.op is not None:
-                _run_operator(node, values)
+        _run_nodes(made, values, is_train)
     found = [None if node is None else made.of.get(id(node)) for node in nodes]
     return [None if entry is None else values[key_of(entry)] for entry in found]
+
+
+def _run_nodes(made: Gradients, values: _Values, is_train: bool) -> None:
+    """Run the graph of the gradients; results that nobody reads are not computed."""
+    read = {(id(source), index) for node in made.nodes for source, index in node.inputs}
+    read.update(map(key_of, made.of.values()))
+    for node in made.nodes:
+        if node.primal is not None:
+            _run_gradient(node, values, read, is_train)
+        elif node.op is not None:
+            _run_operator(node, values)
 
 
 def _ones_like(value: NDArray) -> NDArray:
@@ -231,6 +237,17 @@ def backward(
         _spend(graph)
 
 
+def _reached_place(graph: TapeGraph, variable: NDArray) -> Place:
+    """The place of a variable that the heads depend on."""
+    place = variable._place
+    if place is None or place.requirement == "null" or id(place) not in graph.nodes:
+        raise refusal(
+            "autograd/unreachable", "Cannot differentiate with respect to an array that the heads do not"
+            " depend on, or that has no attach_grad() (with grad_req 'null' it is a constant)",
+        )
+    return place
+
+
 @decides("autograd/grad")
 def grad(
     heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool | None = None,
@@ -255,15 +272,7 @@ def grad(
         raise refusal("autograd/variables", "variables cannot be an empty list", AssertionError)
     places, grads = _heads_of(heads, head_grads)
     graph = TapeGraph(places)
-    wanted = []
-    for variable in marked:
-        place = variable._place
-        if place is None or place.requirement == "null" or id(place) not in graph.nodes:
-            raise refusal(
-                "autograd/unreachable", "Cannot differentiate with respect to an array that the heads do not"
-                " depend on, or that has no attach_grad() (with grad_req 'null' it is a constant)",
-            )
-        wanted.append(place)
+    wanted = [_reached_place(graph, variable) for variable in marked]
     results = _run_gradients(graph, places, grads, wanted, create_graph, train_mode)
     taken = {id(given._buffer) for given in grads if given is not None}
     made = []

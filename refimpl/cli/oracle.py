@@ -76,7 +76,7 @@ def check(
         else:
             told = None if shared is None else _part("sharing").Shared(shared, f"{shard} of seed {seed}")
             result = searching.search(under_test, corpus=corpus and part == 0, shared=told, **options)
-    except _part("drawing.graphs").NothingToDraw as error:
+    except _part("drawing.choices").NothingToDraw as error:
         raise refuse("Cli/oracle-input", f"{backend}: {error}") from error
     except _part("sharing").NotShared as error:
         raise refuse("Cli/oracle-input", str(error)) from error

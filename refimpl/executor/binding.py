@@ -276,19 +276,7 @@ def simple_bind(
         TypeError: a side of a shape is not a whole number.
         ValueError: ``shared_buffer`` is not a dict or ``shared_arg_names`` not a list.
     """
-    if shared_buffer is not None and not isinstance(shared_buffer, dict):
-        raise refusal("binding/shared-buffer-type", "shared_buffer must be dict or None", ValueError)
-    if shared_arg_names is not None and not isinstance(shared_arg_names, list):
-        raise refusal("binding/shared-names-type", "shared_arg_names must be list or None", ValueError)
-    if grad_req is not None and not isinstance(grad_req, str) and not grad_req:
-        raise refusal("binding/empty-grad-req", "grad_req must not be empty", RuntimeError)
-    if not isinstance(ctx, Context):
-        raise refusal(
-            "binding/context", f"ctx must be a Context such as mx.cpu(0), got {ctx!r}", AttributeError
-        )
-    for name, shape in shapes.items():
-        if isinstance(shape, (tuple, list)):
-            require_sides(name, shape)
+    _check_arguments(ctx, grad_req, shared_arg_names, shared_buffer, shapes)
     order = symbol.order()
     given_types = {k: dtype_of(v) for k, v in (type_dict or {}).items()}
     try:
@@ -306,11 +294,36 @@ def simple_bind(
             bound = Bound(made, gradients, states, requirements, group2ctx, inferred, order)
             return Executor(symbol, ctx, bound, shared_exec)
     except (MXNetError, ValueError, RuntimeError, KeyError) as error:
-        listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
-        told = error.args[0] if isinstance(error, KeyError) else error  # a KeyError shows itself in quotes
-        raised = RuntimeError(printable(f"simple_bind error. Arguments:\n{listed}\n{told}"))
-        raised.clause = getattr(error, "clause", None)  # type: ignore[attr-defined]  # refusals carry one
-        raise raised from error.__cause__
+        raise _with_arguments(error, shapes) from error.__cause__
+
+
+def _check_arguments(
+    ctx: Any, grad_req: Any, shared_arg_names: Any, shared_buffer: Any, shapes: dict[str, Any]
+) -> None:
+    """Refuse arguments of :func:`simple_bind` that are wrong whatever the symbol is."""
+    if shared_buffer is not None and not isinstance(shared_buffer, dict):
+        raise refusal("binding/shared-buffer-type", "shared_buffer must be dict or None", ValueError)
+    if shared_arg_names is not None and not isinstance(shared_arg_names, list):
+        raise refusal("binding/shared-names-type", "shared_arg_names must be list or None", ValueError)
+    if grad_req is not None and not isinstance(grad_req, str) and not grad_req:
+        raise refusal("binding/empty-grad-req", "grad_req must not be empty", RuntimeError)
+    if not isinstance(ctx, Context):
+        raise refusal(
+            "binding/context", f"ctx must be a Context such as mx.cpu(0), got {ctx!r}", AttributeError
+        )
+    for name, shape in shapes.items():
+        if isinstance(shape, (tuple, list)):
+            require_sides(name, shape)
+
+
+@decides("binding/failures")
+def _with_arguments(error: Exception, shapes: dict[str, Any]) -> RuntimeError:
+    """MXNet's error of simple_bind: the shapes that were given, then what went wrong."""
+    listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
+    told = error.args[0] if isinstance(error, KeyError) else error  # a KeyError shows itself in quotes
+    raised = RuntimeError(printable(f"simple_bind error. Arguments:\n{listed}\n{told}"))
+    raised.clause = getattr(error, "clause", None)  # type: ignore[attr-defined]  # refusals carry one
+    return raised
 
 
 __all__ = ["REQUIREMENTS", "Bound", "bind", "resolve_requirements", "simple_bind"]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..base import decides, refusal
+from ..kernels.foundation import Op
 from ..ndarray import NDArray, dense, operators
 from ..symbol import Symbol, passes
 from ..symbol.inference import Key, key_of, shapes
@@ -68,17 +69,7 @@ class CachedOp:
                 "CachedOp/keywords", "CachedOp.__call__ got unexpected keyword argument(s): " + ", ".join(kwargs),
                 TypeError,
             )
-        if len(args) != len(self._variables):
-            raise refusal(
-                "CachedOp/count", f"{len(args)} inputs are given for the {len(self._variables)} variables"
-                f" {[node.name for node in self._variables]}",
-            )
-        for node, array in zip(self._variables, args, strict=True):
-            if not isinstance(array, NDArray):
-                raise refusal(
-                    "CachedOp/input-type", f"{node.name} must be an NDArray, got {type(array).__name__}", TypeError
-                )
-        self._check_shapes(args)
+        self._check_inputs(args)
         values: dict[Key, NDArray] = {
             (id(node), 0): array for node, array in zip(self._variables, args, strict=True)
         }
@@ -90,19 +81,32 @@ class CachedOp:
             again = any(result is other for other in results)  # each output has memory of its own, as MXNet's do
             results.append(result.copy() if again else result)
         if out is not None:
-            targets = list(out) if isinstance(out, (list, tuple)) else [out]
-            if len(targets) != len(results):
-                raise refusal(
-                    "CachedOp/count", f"out holds {len(targets)} arrays for the {len(results)} outputs"
-                    f" {self.symbol.list_outputs()}",
-                )
-            for target, result in zip(targets, results, strict=True):
-                target[:] = result
+            self._copy_to(out, results)
             return out
         return results[0] if len(results) == 1 else results
 
-    def _check_shapes(self, args: tuple[NDArray, ...]) -> None:
-        """Inference over the whole graph, so that a refusal names the node; once per set of shapes."""
+    def _copy_to(self, out: Any, results: list[NDArray]) -> None:
+        targets = list(out) if isinstance(out, (list, tuple)) else [out]
+        if len(targets) != len(results):
+            raise refusal(
+                "CachedOp/count", f"out holds {len(targets)} arrays for the {len(results)} outputs"
+                f" {self.symbol.list_outputs()}",
+            )
+        for target, result in zip(targets, results, strict=True):
+            target[:] = result
+
+    def _check_inputs(self, args: tuple[NDArray, ...]) -> None:
+        """Refuse what is no input; infer the whole graph once per set of shapes, so that a refusal names the node."""
+        if len(args) != len(self._variables):
+            raise refusal(
+                "CachedOp/count", f"{len(args)} inputs are given for the {len(self._variables)} variables"
+                f" {[node.name for node in self._variables]}",
+            )
+        for node, array in zip(self._variables, args, strict=True):
+            if not isinstance(array, NDArray):
+                raise refusal(
+                    "CachedOp/input-type", f"{node.name} must be an NDArray, got {type(array).__name__}", TypeError
+                )
         given = tuple(a.shape for a in args)
         if given not in self._checked:
             told = {id(node): shape for node, shape in zip(self._variables, given, strict=True)}
@@ -125,12 +129,7 @@ class CachedOp:
         for index, array in enumerate(listed):
             values[id(node), index] = array
         if self._hook is not None:
-            callback, monitor_all = self._hook
-            if monitor_all:
-                for name, array in zip(node.op.input_names(node.params), inputs, strict=True):
-                    callback(f"{node.name}_{name}", node.op.name, array)
-            for index, array in enumerate(listed):
-                callback(node.entry_name(index), node.op.name, array)
+            _report(node, node.op, inputs, listed, *self._hook)
 
     def get_optimized_symbol(self) -> Symbol:
         """The graph after the passes that an Executor applies."""
@@ -142,3 +141,14 @@ class CachedOp:
 
 
 __all__ = ["CachedOp"]
+
+
+def _report(
+    node: Node, op: Op, inputs: list[NDArray], outputs: list[NDArray], callback: Callable, monitor_all: bool
+) -> None:
+    """Show a monitor the outputs of a node, and with ``monitor_all`` its inputs before them."""
+    if monitor_all:
+        for name, array in zip(op.input_names(node.params), inputs, strict=True):
+            callback(f"{node.name}_{name}", op.name, array)
+    for index, array in enumerate(outputs):
+        callback(node.entry_name(index), op.name, array)

@@ -7,7 +7,7 @@ from call to call, and gradients are written, added or left alone as ``grad_req`
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -186,12 +186,11 @@ class Executor:
             run()
         self._borders.after_backward()
 
-    def _set_heads(self, out_grads: Any) -> None:
-        if out_grads is None:
-            out_grads = []
-        elif isinstance(out_grads, NDArray):
-            out_grads = [out_grads]
-        elif isinstance(out_grads, dict):
+    def _listed_heads(self, out_grads: Any) -> Sequence[NDArray]:
+        """Head gradients in the order of the outputs, from an array, a list or a dict by name."""
+        if isinstance(out_grads, NDArray):
+            return [out_grads]
+        if isinstance(out_grads, dict):
             names = self._symbol.list_outputs()
             absent = [name for name in names if name not in out_grads]
             if absent:
@@ -203,17 +202,21 @@ class Executor:
             raise refusal(
                 "Executor/head-type", "inputs must be NDArray: head gradients are given as NDArrays", TypeError
             )
+        return out_grads
+
+    def _set_heads(self, out_grads: Any) -> None:
+        listed = () if out_grads is None else self._listed_heads(out_grads)
         program = self.program
         for number, (head, needed) in enumerate(zip(program.heads, program.head_needed, strict=True)):
             if not needed:
                 continue
-            if number >= len(out_grads):
+            if number >= len(listed):
                 raise refusal(
                     "Executor/head-needed",
                     f"output {self._symbol.list_outputs()[number]} is not a loss: give its head gradient to"
                     " backward, or end the network with a loss such as make_loss",
                 )
-            given = out_grads[number]
+            given = listed[number]
             assert head is not None
             if given.shape != head.shape:
                 raise refusal(

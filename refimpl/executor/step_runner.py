@@ -39,16 +39,9 @@ class Touched(NamedTuple):
 def touched(step: Step) -> Touched:
     """What ``step`` reads and writes, for the engine and for ``refimpl explain``."""
     if isinstance(step, ForwardStep):
-        names = step.op.input_names(step.params)
-        changed = [b for name, b in zip(names, step.inputs, strict=True) if name in step.op.mutates]
-        if step.op.random:
-            changed.append(random_streams(step.context))
-        return Touched(step.node.name, step.inputs, step.outputs, changed)
+        return _touched_forward(step)
     if isinstance(step, BackwardStep):
-        needs = zip(step.op.need_names(step.params), step.needs, strict=True)
-        changed = [b for name, b in needs if b is not None and name in step.op.mutates]
-        reads = [*step.heads, *[b for b in step.needs if b is not None]]
-        return Touched(step.node.name, reads, [b for b in step.gradients if b is not None], changed)
+        return _touched_backward(step)
     if isinstance(step, CopyStep):
         return Touched("copy", [step.source], [step.target], [])
     if isinstance(step, AddStep):
@@ -56,6 +49,21 @@ def touched(step: Step) -> Touched:
     if isinstance(step, ZeroStep):
         return Touched("zero", [], [step.target], [])
     return Touched(type(step).__name__, [], [], [])
+
+
+def _touched_forward(step: ForwardStep) -> Touched:
+    names = step.op.input_names(step.params)
+    changed = [b for name, b in zip(names, step.inputs, strict=True) if name in step.op.mutates]
+    if step.op.random:
+        changed.append(random_streams(step.context))
+    return Touched(step.node.name, step.inputs, step.outputs, changed)
+
+
+def _touched_backward(step: BackwardStep) -> Touched:
+    needs = zip(step.op.need_names(step.params), step.needs, strict=True)
+    changed = [b for name, b in needs if b is not None and name in step.op.mutates]
+    reads = [*step.heads, *[b for b in step.needs if b is not None]]
+    return Touched(step.node.name, reads, [b for b in step.gradients if b is not None], changed)
 
 
 def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Any) -> None:
@@ -107,27 +115,39 @@ def run_monitored(
         if not isinstance(step, (ForwardStep, BackwardStep)):
             run_one(step, is_train, context)
             continue
-        node = step.node
         if monitor_all and isinstance(step, ForwardStep):
-            assert node.op is not None
-            names = monitored_inputs(node)
-            for name, entry, buffer in zip(names, node.inputs, step.inputs, strict=True):
-                if is_placeholder(entry.node):  # it has a shape and no values
-                    continue
-                if entry.node.is_variable:
-                    callback(entry.node.name, NDArray(buffer, step.context))
-                callback(name, NDArray(buffer, step.context))
+            _report_inputs(step, callback)
         run_one(step, is_train, context)
         if isinstance(step, ForwardStep):
+            node = step.node
             for index in range(node.visible_count()):
                 callback(node.entry_name(index), NDArray(step.outputs[index], step.context))
         else:
-            for index, gradient_buffer in enumerate(step.gradients):
-                number = index if len(step.gradients) > 1 else ""
-                if gradient_buffer is not None:
-                    callback(f"{node.name}_output{number}", NDArray(gradient_buffer, step.context))
-                elif node.primal is not None and id(node.primal.inputs[index].node) in without_gradient:
-                    callback(f"{node.name}_output{number}", _zero(without_gradient[id(node.primal.inputs[index].node)]))
+            _report_gradients(step, callback, without_gradient)
+
+
+@decides("Executor/monitor", "passes/monitored")
+def _report_inputs(step: ForwardStep, callback: MonitorCallback) -> None:
+    names = monitored_inputs(step.node)
+    for name, entry, buffer in zip(names, step.node.inputs, step.inputs, strict=True):
+        if is_placeholder(entry.node):  # it has a shape and no values
+            continue
+        if entry.node.is_variable:
+            callback(entry.node.name, NDArray(buffer, step.context))
+        callback(name, NDArray(buffer, step.context))
+
+
+@decides("Executor/monitor")
+def _report_gradients(
+    step: BackwardStep, callback: MonitorCallback, without_gradient: Mapping[int, Wanted]
+) -> None:
+    node = step.node
+    for index, buffer in enumerate(step.gradients):
+        name = f"{node.name}_output{index if len(step.gradients) > 1 else ''}"
+        if buffer is not None:
+            callback(name, NDArray(buffer, step.context))
+        elif node.primal is not None and id(node.primal.inputs[index].node) in without_gradient:
+            callback(name, _zero(without_gradient[id(node.primal.inputs[index].node)]))
 
 
 def _zero(wanted: Wanted) -> NDArray:

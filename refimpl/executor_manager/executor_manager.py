@@ -167,37 +167,48 @@ class DataParallelExecutorGroup:
             "ExecutorManager/slice-each", len(slices) >= len(ctx),
             f"{len(ctx)} devices need as many slices, got {len(slices)}", IndexError,
         )
-        inputs = [*train_data.provide_data, *train_data.provide_label]
-        types = {one[0]: getattr(one, "dtype", mx_real_t) for one in inputs}
-        shared = shared_group.shared_data_arrays if shared_group else [{} for _ in ctx]
-        pools = [dict(pool) for pool in shared]
-        self.train_execs: list[Any] = []
-        for device, (context, part) in enumerate(zip(ctx, slices, strict=False)):
-            shapes = {one[0]: (part.stop - part.start, *one[1][1:]) for one in inputs}
-            base = shared_group.train_execs[device] if shared_group else None
-            self.train_execs.append(_bind_exec(
-                sym, context, shapes, param_names, need_grad=True, base_exec=base,
-                shared_data_arrays=pools[device], input_types=types,
-            ))
-        for pool, grown in zip(shared, pools, strict=True):
-            pool.update(grown)
-
-        self.shared_data_arrays: list[dict[str, NDArray]] = shared
+        self.shared_data_arrays: list[dict[str, NDArray]] = (
+            shared_group.shared_data_arrays if shared_group else [{} for _ in ctx]
+        )
+        self.train_execs: list[Any] = self._bound(
+            sym, param_names, list(zip(ctx, slices, strict=False)), train_data, shared_group
+        )
         self.slices = slices
         self.data_names = [one[0] for one in train_data.provide_data]
         self.label_names = [one[0] for one in train_data.provide_label]
         self.aux_names = sym.list_auxiliary_states()
         self.param_idx = [index for index, name in enumerate(arg_names) if name in param_names]
         self.param_names = [arg_names[index] for index in self.param_idx]
-        self.data_arrays = [self._sliced(name) for name in self.data_names]
-        self.label_arrays = [self._sliced(name) for name in self.label_names]
+        self.data_arrays = self._sliced(self.data_names)
+        self.label_arrays = self._sliced(self.label_names)
         self.param_arrays = [[each.arg_arrays[index] for each in self.train_execs] for index in self.param_idx]
         self.grad_arrays = [[each.grad_arrays[index] for each in self.train_execs] for index in self.param_idx]
         self.aux_arrays = [[each.aux_dict[name] for each in self.train_execs] for name in self.aux_names]
 
-    def _sliced(self, name: str) -> list[tuple[slice, NDArray]]:
+    def _bound(
+        self, sym: Any, param_names: Collection[str], parts: Sequence[tuple[Context, slice]], train_data: Any,
+        shared_group: DataParallelExecutorGroup | None,
+    ) -> list[Any]:
+        """An executor for each device and its rows; what is shared changes once all are bound."""
+        inputs = [*train_data.provide_data, *train_data.provide_label]
+        types = {one[0]: getattr(one, "dtype", mx_real_t) for one in inputs}
+        pools = [dict(pool) for pool in self.shared_data_arrays]
+        made = []
+        for device, (context, rows) in enumerate(parts):
+            shapes = {one[0]: (rows.stop - rows.start, *one[1][1:]) for one in inputs}
+            base = shared_group.train_execs[device] if shared_group else None
+            made.append(_bind_exec(
+                sym, context, shapes, param_names, need_grad=True, base_exec=base,
+                shared_data_arrays=pools[device], input_types=types,
+            ))
+        for pool, grown in zip(self.shared_data_arrays, pools, strict=True):
+            pool.update(grown)
+        return made
+
+    def _sliced(self, names: Sequence[str]) -> list[list[tuple[slice, NDArray]]]:
         return [
-            (part, each.arg_dict[name]) for part, each in zip(self.slices, self.train_execs, strict=False)
+            [(part, each.arg_dict[name]) for part, each in zip(self.slices, self.train_execs, strict=False)]
+            for name in names
         ]
 
     def load_data_batch(self, data_batch: Any) -> None:

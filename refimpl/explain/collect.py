@@ -299,14 +299,20 @@ def _sample(optimizer: Any, seen: Update, name: str, heard: Heard, rates: Data) 
         "state_before": [_number(s[at]) for s in alike] or [0.0 for _ in alike_after],
         "state_after": [_number(s[at]) for s in alike_after],
     }
-    finite = all(found[key] is not None for key in ("used", "before", "after"))
-    if type(optimizer).__name__ == "SGD" and finite and not (optimizer.multi_precision and before.dtype == np.float16):
-        momentum = found["state_before"][0] if optimizer.momentum > 0 and found["state_before"] else None
-        lines = arithmetic.sgd(
-            found["used"], found["before"], momentum, rates["lr"], rates["wd"], _settings(optimizer)
-        )
-        found["arithmetic"] = [line._asdict() for line in lines]
+    if type(optimizer).__name__ == "SGD" and not (optimizer.multi_precision and before.dtype == np.float16):
+        found |= _arithmetic(optimizer, found, rates)
     return found
+
+
+def _arithmetic(optimizer: Any, sample: Data, rates: Data) -> Data:
+    """SGD's step of one number, line by line, where all of them are finite."""
+    if any(sample[key] is None for key in ("used", "before", "after")):
+        return {}
+    momentum = sample["state_before"][0] if optimizer.momentum > 0 and sample["state_before"] else None
+    lines = arithmetic.sgd(
+        sample["used"], sample["before"], momentum, rates["lr"], rates["wd"], _settings(optimizer)
+    )
+    return {"arithmetic": [line._asdict() for line in lines]}
 
 
 # --- rules -------------------------------------------------------------------------------------------

@@ -252,11 +252,29 @@ def _plan(plan: Data, named: set[str]) -> str:
 # --- times -------------------------------------------------------------------------------------------
 
 
+def _times_of(
+    contexts: list[Data], position: int, node: str | None, added: list[dict[str, float]], slowest: float
+) -> list[str]:
+    """What a step took on each device, as bars."""
+    cells = []
+    for device, context in enumerate(contexts):
+        if len(context["steps"]) != len(contexts[0]["steps"]):
+            cells.append("")  # devices whose graphs differ are measured, but not put into one line
+            continue
+        took = context["steps"][position]["least"]
+        if node is not None:
+            took = added[device].get(node, took)
+        cells.append(
+            f'<span class="meter device{device % 8}" style="--share:{100 * took / slowest:.1f}%">'
+            f"{duration(took)}</span>"
+        )
+    return cells
+
+
 def times(data: Data) -> str:
     """Where the time goes."""
     found = data["times"]
     contexts = found["contexts"]
-    slowest = max((row["least"] for c in contexts for row in c["steps"]), default=0) or 1.0
     together = "side by side, a thread for each" if len(contexts) > 1 else "alone"
     parts = [
         (
@@ -270,38 +288,34 @@ def times(data: Data) -> str:
         ),
         charts.scrolled(charts.timeline(found, identities(data)), "Time, a line per device"),
     ]
-    ids, stands = identities(data), {node["id"]: node["shown_by"] for node in data["graph"]}
-    copies = Counter(stands[ids[row["phase"], row["name"]]] for row in contexts[0]["steps"] if
-                     (row["phase"], row["name"]) in ids)
-    added = [_added(times_by_node(data, index), stands) for index in range(len(contexts))]
-    slowest = max([slowest, *(took for of_context in added for took in of_context.values())])
-    rows = []
-    lines = [
-        (position, row, node) for position, row in enumerate(contexts[0]["steps"])
-        for node in [ids.get((row["phase"], row["name"]))] if node is None or stands[node] == node
-    ]
-    told = greatest([row["least"] if node is None else added[0].get(node, 0) for _, row, node in lines], ROWS)
-    for number_of_line, (position, row, node) in enumerate(lines):
-        if number_of_line not in told:
-            continue
-        cells = []
-        for number_of, of_context in enumerate(contexts):
-            # devices whose graphs differ are measured, but not put into one line
-            same = len(of_context["steps"]) == len(contexts[0]["steps"])
-            took = of_context["steps"][position]["least"] if same else None
-            if took is not None and node is not None:
-                took = added[number_of].get(node, took)
-            cells.append("" if took is None else (
-                f'<span class="meter device{number_of % 8}" style="--share:{100 * took / slowest:.1f}%">'
-                f"{duration(took)}</span>"
-            ))
-        many = f" \N{MULTIPLICATION SIGN} {copies[node]}" if node is not None and copies[node] > 1 else ""
-        rows.append([text(row["name"]) + many, text(row["operator"].removeprefix("_backward_")), row["phase"], *cells])
+    rows, count = _step_rows(data, contexts)
     heads = ["step", "operator", "phase", *[text(c["context"]) for c in contexts]]
     totals = ", ".join(f"{duration(c['total'])} on {text(c['context'])}" for c in contexts)
-    whole = len(rows) == len(lines)
+    whole = len(rows) == count
     which = f"All {len(contexts[0]['steps'])}" if whole else f"The slowest {len(rows)} of {len(contexts[0]['steps'])}"
     told_not = "" if whole else f'<p class="note">{LEFT_OUT}</p>'
     parts.append(folded(f"{which} steps as a table: {totals} without waiting", told_not + table(
         heads, rows, f"The least time of each step in {found['repeats']} runs")))
     return "".join(parts)
+
+
+def _step_rows(data: Data, contexts: list[Data]) -> tuple[list[list[str]], int]:
+    """The rows of the slowest steps, each with the copies that it stands for; how many there are of all."""
+    ids, stands = identities(data), {node["id"]: node["shown_by"] for node in data["graph"]}
+    copies = Counter(stands[ids[row["phase"], row["name"]]] for row in contexts[0]["steps"] if
+                     (row["phase"], row["name"]) in ids)
+    added = [_added(times_by_node(data, index), stands) for index in range(len(contexts))]
+    slowest = max((row["least"] for c in contexts for row in c["steps"]), default=0) or 1.0
+    slowest = max([slowest, *(took for of_context in added for took in of_context.values())])
+    lines = [
+        (position, row, node) for position, row in enumerate(contexts[0]["steps"])
+        for node in [ids.get((row["phase"], row["name"]))] if node is None or stands[node] == node
+    ]
+    told = greatest([row["least"] if node is None else added[0].get(node, 0) for _, row, node in lines], ROWS)
+    rows = []
+    for at, (position, row, node) in enumerate(lines):
+        if at in told:
+            many = f" \N{MULTIPLICATION SIGN} {copies[node]}" if node is not None and copies[node] > 1 else ""
+            names = [text(row["name"]) + many, text(row["operator"].removeprefix("_backward_")), row["phase"]]
+            rows.append([*names, *_times_of(contexts, position, node, added, slowest)])
+    return rows, len(lines)

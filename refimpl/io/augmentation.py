@@ -66,12 +66,12 @@ class Augmentation:
             else:
                 chosen[name] = (read.integer if isinstance(default, int) else read.real)(name, value)
         self.of = chosen
-        self._check(read)
+        self._check_ranges(read)
+        self._check_together(read)
         channels = shape[0]
         self._fill = np.array([chosen["fill_value"]] * 3 + [0], np.int64)[:channels].clip(0, 255)
 
-    @decides("ImageRecordIter/together")
-    def _check(self, read: Arguments) -> None:
+    def _check_ranges(self, read: Arguments) -> None:
         of = self.of
         for name in ("pad", "fill_value", "max_rotate_angle", "min_img_size", *COLORING):
             if of[name] < 0:
@@ -88,6 +88,10 @@ class Augmentation:
         if not 0 < low <= high:
             wanted = "less than 1, or not less than a positive min_aspect_ratio"
             raise read.refused("max_aspect_ratio", wanted, of["max_aspect_ratio"])
+
+    @decides("ImageRecordIter/together")
+    def _check_together(self, read: Arguments) -> None:
+        of = self.of
         crops = (of["min_crop_size"], of["max_crop_size"]) != (-1, -1)
         if crops and min(of["min_crop_size"], of["max_crop_size"]) < 1:
             raise read.refused("min_crop_size", "1 or more, with max_crop_size", of["min_crop_size"])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..base import decides, require
 from ..kernels.foundation import reserving
+from .arguments import Arguments
 from .augmentation import METHODS, MOST_PIXELS, method_of
 from .boxes import NAMES, BoxAugmentation, Boxed
 from .colors import brighter, moved_in_hls
@@ -85,12 +86,7 @@ class ImageDetRecordIter(RecordIter):
         self._draws = stream_of(SEED)
         self._mirror = read.real("rand_mirror_prob", rand_mirror_prob)
         self._boxes = BoxAugmentation(read, boxes)
-        self._colors = [(read.real(one, looks.get(one, 0)), read.real(two, looks.get(two, 0))) for one, two in COLORS]
-        if any(often > 0 for often, _ in self._colors) and self._shape[0] != 3:
-            raise read.refused("data_shape", "3 channels to change colours", data_shape)
-        channels = "rgba"[: self._shape[0]]
-        self._mean = np.array([read.real(f"mean_{c}", looks.get(f"mean_{c}", 0)) for c in channels], np.float32)
-        self._std = np.array([read.real(f"std_{c}", looks.get(f"std_{c}", 0)) or 1 for c in channels], np.float32)
+        self._read_looks(read, looks, data_shape)
         self._scale = np.float32(read.real("scale", scale))
         self._fixed = read.integer("label_width", label_width)
         self._filler = read.real("label_pad_value", label_pad_value)
@@ -109,6 +105,15 @@ class ImageDetRecordIter(RecordIter):
         if looks.get("mean_img"):
             mean = mean_image(looks["mean_img"], self._shape, self._cut_pictures)
             self._mean_img = mean.transpose(1, 2, 0)
+
+    def _read_looks(self, read: Arguments, looks: Mapping[str, Any], data_shape: Any) -> None:
+        """How colours change at random, and the mean and standard deviation of each channel."""
+        self._colors = [(read.real(one, looks.get(one, 0)), read.real(two, looks.get(two, 0))) for one, two in COLORS]
+        if any(often > 0 for often, _ in self._colors) and self._shape[0] != 3:
+            raise read.refused("data_shape", "3 channels to change colours", data_shape)
+        channels = "rgba"[: self._shape[0]]
+        self._mean = np.array([read.real(f"mean_{c}", looks.get(f"mean_{c}", 0)) for c in channels], np.float32)
+        self._std = np.array([read.real(f"std_{c}", looks.get(f"std_{c}", 0)) or 1 for c in channels], np.float32)
 
     def _cut_pictures(self) -> Iterator[np.ndarray]:
         """All pictures of the part in ``data_shape``, unscaled, with zeros beside smaller ones."""

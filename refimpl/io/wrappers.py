@@ -224,7 +224,7 @@ class PrefetchingIter(_CurrentBatch):
                 )
             return False
         pads = [batch.pad for batch in batches]
-        if any(pad != pads[0] for pad in pads):
+        if len(set(pads)) > 1:
             raise refusal(
                 "PrefetchingIter/pads", f"the iterators fill up their batches differently: {pads}",
                 AssertionError,

@@ -273,6 +273,15 @@ class DistributedKVStore(KVStore):
                 channel.hold(number)
         numbers = [channel.next for channel in channels]
         self._to_hold = list(numbers)
+        pulled, others = self._kept(weights, self._to_hold)
+        residuals = [[key, number, residual] for (key, number), residual in self._residuals.items()]
+        place = {"memory": memory, "numbers": numbers, "pulled": pulled, "others": others, "residuals": residuals}
+        for server in range(self._transport.servers):
+            self._send(server, say.Keep(PLACE, pack(place) if server == 0 else b""))
+
+    @decides("Cluster/keep")
+    def _kept(self, weights: Mapping[Key, Sequence[NDArray]], to_hold: list[int]) -> tuple[list[Any], list[Any]]:
+        """Keys with the numbers of the requests that pulled them, which servers are to hold; keys with their values."""
         pulled: list[Any] = []
         others: list[Any] = []
         for key, copies in weights.items():
@@ -283,11 +292,8 @@ class DistributedKVStore(KVStore):
                 continue
             pulled.append([key, last.numbers])
             for part, number in zip(self._known[key].parts, last.numbers, strict=True):
-                self._to_hold[part.server] = min(self._to_hold[part.server], number)
-        residuals = [[key, number, residual] for (key, number), residual in self._residuals.items()]
-        place = {"memory": memory, "numbers": numbers, "pulled": pulled, "others": others, "residuals": residuals}
-        for server in range(self._transport.servers):
-            self._send(server, say.Keep(PLACE, pack(place) if server == 0 else b""))
+                to_hold[part.server] = min(to_hold[part.server], number)
+        return pulled, others
 
     @decides("Cluster/kill")
     def recall(self) -> dict[str, Any]:

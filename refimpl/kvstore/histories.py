@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -174,46 +174,52 @@ def check(history: History, kind: str = "dist_sync", threshold: float | None = N
     return sorted(found, key=lambda violation: NAMES.index(violation.name))
 
 
-@decides("History/check", "History/gone")
+@decides("History/check")
 def _judged(findings: Findings, read: Read, ever: np.ndarray, before: np.ndarray | None) -> Iterator[Violation]:
     """What is wrong with one pull of tags; ``ever`` is what some pull holds, ``before`` what this session held."""
     told: set[str] = set()
-
-    def tell(name: str, words: str) -> Iterator[Violation]:
+    for name, words in chain(_strange(findings, read), _misplaced(findings, read, ever, before)):
         if name not in told:
             told.add(name)
             yield Violation(name, f"{read} {words}")
 
+
+@decides("History/check")
+def _strange(findings: Findings, read: Read) -> Iterator[tuple[str, str]]:
+    """What no pull may hold: no count, a push twice, a push that did not go to this key."""
     history, value = findings.history, read.value
     strange = (value != np.floor(value)) | (value < 0) | ~np.isfinite(value)
     for row, column in np.argwhere(strange)[:1]:
-        yield from tell("garbage", f"holds {value[row, column]:g} of {history.named(column)}, no count of pushes")
+        yield "garbage", f"holds {value[row, column]:g} of {history.named(column)}, no count of pushes"
     for row, column in np.argwhere((value > 1) & ~strange)[:1]:
-        yield from tell("duplicated", f"holds {history.named(column)} {value[row, column]:g} times")
+        yield "duplicated", f"holds {history.named(column)} {value[row, column]:g} times"
     here = np.zeros(history.width, bool)
     for pushes in findings.pushes[read.key]:
         here[pushes.columns] = True
     for _, column in np.argwhere((value != 0) & ~here & ~strange)[:1]:
         others = [key for key in findings.pushes if any(column in p.columns for p in findings.pushes[key])]
         if others:
-            yield from tell("wrong key", f"holds {history.named(column)}, which went to key {others[0]!r}")
+            yield "wrong key", f"holds {history.named(column)}, which went to key {others[0]!r}"
         else:
-            yield from tell("garbage", f"holds {history.named(column)}, which was never made")
-    holds = value > 0
+            yield "garbage", f"holds {history.named(column)}, which was never made"
+
+
+@decides("History/check", "History/gone")
+def _misplaced(
+    findings: Findings, read: Read, ever: np.ndarray, before: np.ndarray | None
+) -> Iterator[tuple[str, str]]:
+    """Pushes that this pull holds too early, and pushes that it lacks."""
+    history, holds = findings.history, read.value > 0
     for worker, (low, high) in enumerate(findings.bounds(read)):
         pushes = findings.pushes[read.key][worker]
         columns = np.array(pushes.columns, int)
         if low > len(columns):
-            yield from tell(
-                "early", f"was answered after its worker's push {low - 1} of this key, while worker {worker} has only"
-                f" made {len(columns)} of them",
-            )
+            words = f"was answered after its worker's push {low - 1} of this key"
+            yield "early", f"{words}, while worker {worker} has only made {len(columns)} of them"
         mine = holds[:, columns]
         for _, place in np.argwhere(mine[:, high:])[:1]:
-            yield from tell(
-                "early", f"holds {_which(history, pushes, high + place)}, which worker {worker} makes"
-                f" after what worker {read.worker} has waited for",
-            )
+            which = _which(history, pushes, high + place)
+            yield "early", f"holds {which}, which worker {worker} makes after what worker {read.worker} has waited for"
         below = np.arange(len(columns))
         later = np.where(mine, below, -1).max(axis=1, initial=-1)[:, None]  # of each row, the last push in it
         due = (below < low) | ((below < later) & (worker not in findings.lost))
@@ -221,20 +227,20 @@ def _judged(findings: Findings, read: Read, ever: np.ndarray, before: np.ndarray
             due = due | before[:, columns]
         for row, place in np.argwhere(due & ~mine):
             shown = ever[:, columns[place]]
-            name, why = "early", "which belongs to round {0}" if findings.sync else "made before a barrier they passed"
             if not shown[row] and place < findings.settled.get((read.key, worker), 0):
                 name, why = "lost", f"which no pull ever holds, not even those of worker {worker}"
                 if shown.any():
                     name, why = "torn", f"at least in row {row}, where it never comes; row {shown.argmax()} has it"
-            elif below[place] < later[row, 0]:
-                name, why = "out of order", "but has push {1} of this key, which came after it"
+            elif place < later[row, 0]:
+                name, why = "out of order", f"but has push {later[row, 0]} of this key, which came after it"
             elif worker == read.worker and place < low:
                 name, why = "read your writes", "which it made before it asked"
             elif place >= low:
                 name, why = "backwards", "which an earlier pull of the same worker holds"
-            yield from tell(
-                name, f"lacks {_which(history, pushes, place)}, {why.format(place, later[row, 0])}"
-            )
+            else:
+                name = "early"
+                why = f"which belongs to round {place}" if findings.sync else "made before a barrier they passed"
+            yield name, f"lacks {_which(history, pushes, place)}, {why}"
 
 
 def _which(history: History, pushes: Pushes, place: int) -> str:
@@ -299,23 +305,30 @@ def _residuals(findings: Findings, key: Key, reads: list[Read], threshold: float
     }
     for read in reads:
         bounds = findings.bounds(read)
-        if any(low != high for low, high in bounds):
-            continue
-        expected, forgetful = (
-            sum((one[low] for one, (low, _) in zip(sums[kept], bounds, strict=True) if low), np.zeros_like(read.value))
-            for kept in (True, False)
+        if all(low == high for low, high in bounds):
+            yield from _wrong_sum(read, [low for low, _ in bounds], values, sums, threshold)
+
+
+def _wrong_sum(
+    read: Read, counts: list[int], values: list[list[Any]], sums: Mapping[bool, list[list[np.ndarray]]],
+    threshold: float,
+) -> Iterator[Violation]:
+    """A place of one pull that is not the sum of so many pushes of each worker, as they arrive."""
+    expected, forgetful = (
+        sum((one[count] for one, count in zip(sums[kept], counts, strict=True) if count), np.zeros_like(read.value))
+        for kept in (True, False)
+    )
+    wrong = np.abs(read.value - expected) >= threshold / 2
+    for place in np.argwhere(wrong)[:1]:
+        at = tuple(place.tolist())
+        whole = sum(gradient[at] for made, count in zip(values, counts, strict=True) for gradient in made[:count])
+        hint = "" if (np.abs(read.value - forgetful) >= threshold / 2).any() else (
+            ": that is what comes if what a code leaves out is forgotten"
         )
-        wrong = np.abs(read.value - expected) >= threshold / 2
-        for place in np.argwhere(wrong)[:1]:
-            at = tuple(place.tolist())
-            whole = sum(gradient[at] for made, (low, _) in zip(values, bounds, strict=True) for gradient in made[:low])
-            hint = "" if (np.abs(read.value - forgetful) >= threshold / 2).any() else (
-                ": that is what comes if what a code leaves out is forgotten"
-            )
-            yield Violation(
-                "residual", f"{read} has {read.value[at]:g} in place {at}, where gradients of {whole:g} in all, sent"
-                f" with threshold {threshold:g}, make {expected[at]:g}{hint}",
-            )
+        yield Violation(
+            "residual", f"{read} has {read.value[at]:g} in place {at}, where gradients of {whole:g} in all, sent"
+            f" with threshold {threshold:g}, make {expected[at]:g}{hint}",
+        )
 
 
 __all__ = ["NAMES", "History", "HistoryEvent", "Violation", "check", "tag"]

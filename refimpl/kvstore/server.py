@@ -207,17 +207,23 @@ def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, l
     if isinstance(body, Command) and body.head == STOP:
         return replace(server, stopped=True), [(worker, number, Done())]
     table, members = server.tables[name], server.members
-    if isinstance(body, Init):
-        table, answers = tables.init(table, worker, number, body)
-    elif isinstance(body, Push):
-        table, answers = tables.push(table, members, worker, number, body)
-    elif isinstance(body, (Pull, PullRows)):
-        table, answers = tables.pull(table, worker, number, body)
-    elif isinstance(body, Barrier):
-        table, answers = tables.barrier(table, members, worker, number)
-    else:
-        table, answers = tables.command(table, worker, number, body)
+    table, answers = _act_on(table, members, worker, number, body)
     return _with_table(server, name, table), answers
+
+
+def _act_on(
+    table: Table, members: frozenset[int], worker: int, number: int, body: Any
+) -> tuple[Table, list[Sent]]:
+    """Do what one request asks of a store."""
+    if isinstance(body, Init):
+        return tables.init(table, worker, number, body)
+    if isinstance(body, Push):
+        return tables.push(table, members, worker, number, body)
+    if isinstance(body, (Pull, PullRows)):
+        return tables.pull(table, worker, number, body)
+    if isinstance(body, Barrier):
+        return tables.barrier(table, members, worker, number)
+    return tables.command(table, worker, number, body)
 
 
 def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server, list[Sent]]:

@@ -185,12 +185,7 @@ class SimulatedCluster:
             self._running = []
             for worker in running:
                 worker.dismiss()
-        failed = sorted((w for w in running if w.failure is not None), key=lambda w: (w.failed_at, w.rank))
-        for worker in failed:
-            LOG.error("worker %d ended with %s: %s", worker.rank, type(worker.failure).__name__, worker.failure)
-        if failed:
-            assert failed[0].failure is not None
-            raise failed[0].failure
+        _raise_first_failure(running)
         return [worker.result for worker in running]
 
     @decides("Cluster/crash")
@@ -278,25 +273,16 @@ class SimulatedCluster:
         if self._in_flight and any(self._left.values()) and self._choices.one_of(RARITY) == RARITY - 1:
             self._fault()
             return True
-        arriving, lost = self._in_flight, list(self._lost)
-        if self._down:
-            arriving = [packet for packet in arriving if packet.server not in self._down]
-            lost = [which for which in lost if which[1] not in self._down]
-        others: list[tuple[Callable[[Any], None], Any]] = [
+        events: list[tuple[Callable[[Any], None], Any]] = [
+            *((self._deliver, packet) for packet in self._in_flight if packet.server not in self._down),
+            *((self._resend, which) for which in self._lost if which[1] not in self._down),
             *((Worker.go_on, worker) for worker in self._running if worker.ready),
             *((self.restart, server) for server, by_itself in self._down.items() if by_itself),
         ]
-        count = len(arriving) + len(lost)
-        if not count and not others:
+        if not events:
             return False
-        chosen = self._choices.one_of(count + len(others))
-        if chosen < len(arriving):
-            self._deliver(arriving[chosen])
-        elif chosen < count:
-            self._resend(lost[chosen - len(arriving)])
-        else:
-            act, what = others[chosen - count]
-            act(what)
+        act, what = events[self._choices.one_of(len(events))]
+        act(what)
         return True
 
     @decides("Cluster/durable")
@@ -433,6 +419,16 @@ def simulate(
     if not isinstance(faults, Faults):
         raise refusal("Cluster/weather", f"faults is True, False or mx.kv.Faults(...), got {faults!r}", TypeError)
     return SimulatedCluster(workers, servers, Choices(seed, schedule), faults, step, returning=returning)
+
+
+@decides("Cluster/worker-error")
+def _raise_first_failure(workers: list[Worker]) -> None:
+    failed = sorted((w for w in workers if w.failure is not None), key=lambda w: (w.failed_at, w.rank))
+    for worker in failed:
+        LOG.error("worker %d ended with %s: %s", worker.rank, type(worker.failure).__name__, worker.failure)
+    if failed:
+        assert failed[0].failure is not None
+        raise failed[0].failure
 
 
 def member_here() -> tuple[SimulatedCluster, int] | None:

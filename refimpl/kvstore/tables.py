@@ -140,6 +140,21 @@ def push(
     return _applied(table, part, held, _unpacked(body.value), body.replace), [(worker, number, Done())]
 
 
+@decides("Cluster/sync-round")
+def _with_round(table: Table, part: PartId, held: Stored) -> Table:
+    """Apply the oldest push of each queue of a part."""
+    ranked = [held.queues[worker][0] for worker in sorted(held.queues)]
+    queues = {worker: queue[1:] for worker, queue in held.queues.items() if queue[1:]}
+    held = replace(held, queues=queues)
+    values = [_unpacked(push.value) for push in ranked]
+    if all(push.replace for push in ranked):
+        return _applied(table, part, held, values[0], replaces=True)
+    if any(push.replace for push in ranked):
+        failure = Refused("Cluster/replace-together", f"some workers pushed to {part} while others replaced it")
+        return _with_part(table, part, replace(held, version=held.version + 1, failure=failure))
+    return _applied(table, part, held, add_up(values, table.multi_precision), replaces=False)
+
+
 @decides("Cluster/sync-round", "Cluster/ahead")
 def _settle(table: Table, members: frozenset[int], part: PartId) -> tuple[Table, list[Sent]]:
     """Apply every full round of a part, then answer the pulls that waited for one.
@@ -149,17 +164,7 @@ def _settle(table: Table, members: frozenset[int], part: PartId) -> tuple[Table,
     """
     held = table.parts[part]
     while held.queues and all(held.queues.get(member) for member in members):
-        ranked = [held.queues[worker][0] for worker in sorted(held.queues)]
-        queues = {worker: queue[1:] for worker, queue in held.queues.items() if queue[1:]}
-        held = replace(held, queues=queues)
-        values = [_unpacked(push.value) for push in ranked]
-        if all(push.replace for push in ranked):
-            table = _applied(table, part, held, values[0], replaces=True)
-        elif any(push.replace for push in ranked):
-            failure = Refused("Cluster/replace-together", f"some workers pushed to {part} while others replaced it")
-            table = _with_part(table, part, replace(held, version=held.version + 1, failure=failure))
-        else:
-            table = _applied(table, part, held, add_up(values, table.multi_precision), replaces=False)
+        table = _with_round(table, part, held)
         held = table.parts[part]
     ready = [pull for pull in held.pulls if not held.queues.get(pull[0])]
     if ready:

@@ -44,6 +44,16 @@ def shapes_to_bind(
     return shapes_of_batch(data_batch, data_shapes, label_shapes, contexts)
 
 
+def _require_one_each(shapes: list[Any], contexts: int) -> None:
+    if len(shapes) != contexts or any(one != shapes[0] for one in shapes):
+        raise refusal(
+            "Module/batch-list",
+            "a list has one batch for each context, all of one shape; "
+            f"{contexts} contexts got {shapes}",
+            AssertionError,
+        )
+
+
 @decides("Module/automatic-reshape")
 def shapes_of_batch(
     data_batch: Any, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None,
@@ -65,13 +75,8 @@ def shapes_of_batch(
     together = isinstance(data_batch, list)
     batches = data_batch if together else [data_batch]
     shapes = [[array.shape for array in batch.data] for batch in batches]
-    if together and (len(batches) != contexts or any(one != shapes[0] for one in shapes)):
-        raise refusal(
-            "Module/batch-list",
-            "a list has one batch for each context, all of one shape; "
-            f"{contexts} contexts got {shapes}",
-            AssertionError,
-        )
+    if together:
+        _require_one_each(shapes, contexts)
     if len(shapes[0]) < len(data_shapes):
         raise refusal(
             "Module/batch-data",

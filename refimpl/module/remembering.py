@@ -40,8 +40,7 @@ def memory_of(thing: Any, depth: int = 0) -> Any:
         return ("dict", [(memory_of(key, depth), memory_of(one, depth)) for key, one in thing.items()])
     if callable(getattr(thing, "state", None)) and callable(getattr(thing, "restore", None)):
         return ("asked", thing.state())
-    package, _, part = type(thing).__module__.partition(".")
-    if depth and package == __name__.partition(".")[0] and not part.startswith("metric"):
+    if depth and _is_part_of_the_package(thing):
         return ("left",)
     if not hasattr(thing, "__dict__") or depth > 8:
         raise refusal(
@@ -51,6 +50,12 @@ def memory_of(thing: Any, depth: int = 0) -> Any:
             " restore(state)",
         )
     return ("object", {name: memory_of(value, depth + 1) for name, value in vars(thing).items()})
+
+
+def _is_part_of_the_package(thing: Any) -> bool:
+    """Whether the class of an object is of this package, and no metric."""
+    package, _, part = type(thing).__module__.partition(".")
+    return package == __name__.partition(".")[0] and not part.startswith("metric")
 
 
 def remember(thing: Any, memory: Any) -> Any:
@@ -65,12 +70,7 @@ def remember(thing: Any, memory: Any) -> Any:
         found = [remember(one, each) for one, each in zip(given, memory[2], strict=True)]
         return tuple(found) if memory[1] else found
     if kind == "dict":
-        pairs = {remember(None, key): each for key, each in memory[1]}
-        named: dict[Any, Any] = thing if isinstance(thing, dict) else {}
-        values = {key: remember(named.get(key), each) for key, each in pairs.items()}
-        named.clear()
-        named.update(values)
-        return named
+        return _remember_dict(thing if isinstance(thing, dict) else {}, memory[1])
     if kind == "asked":
         thing.restore(memory[1])
     elif kind == "object":
@@ -81,6 +81,14 @@ def remember(thing: Any, memory: Any) -> Any:
         for name, each in memory[1].items():
             vars(thing)[name] = remember(vars(thing).get(name), each)
     return thing
+
+
+def _remember_dict(named: dict[Any, Any], memory: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    pairs = {remember(None, key): each for key, each in memory}
+    values = {key: remember(named.get(key), each) for key, each in pairs.items()}
+    named.clear()
+    named.update(values)
+    return named
 
 
 __all__ = ["memory_of", "remember"]

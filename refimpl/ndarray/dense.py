@@ -109,30 +109,22 @@ def execute(
     memories = [a._buffer for a in sources]
     plan = plan_of(op, p, memories, targets)
     visible = signature(op, p).visible
+    made: Sequence[NDArray]
+    elsewhere: list[tuple[Buffer, NDArray]] = []
     if targets:
-        targets = _fitting(op, plan, targets, visible)
-        results = [
-            target._buffer if _may_write(op, target, index, sources, dtype) else allocate(shape, dtype, memory)
-            for index, (target, (shape, dtype)) in enumerate(zip(targets, plan.results, strict=False))
-        ]
-        results += [allocate(shape, dtype, memory) for shape, dtype in plan.results[visible:]]
+        made = targets = _fitting(op, plan, targets, visible)
+        results, elsewhere = _results_in(targets, op, plan, sources, memory)
     else:
         results = [allocate(shape, dtype, memory) for shape, dtype in plan.results]
+        made = [classes.ndarray(result, ctx) for result in results[:visible]]
     p = op.own(p, ctx, memories)
     if op.partial is not None and op.partial(p):
         _begin_partial(targets, results)
     _run(op, p, memories, results, ctx)
     if op.mutates:
-        for given, used in zip(inputs, sources, strict=True):
-            if used is not given:  # a copy on the device of the first input
-                given[:] = used
-    if targets:
-        for target, result in zip(targets, results, strict=False):
-            if target._buffer is not result:
-                hand_over(result, target._buffer, target._ctx)
-        made = targets
-    else:
-        made = [classes.ndarray(result, ctx) for result in results[:visible]]
+        _copy_back(inputs, sources)
+    for result, target in elsewhere:
+        hand_over(result, target._buffer, target._ctx)
     if tape.STATE.recording:
         tape.note(op, p, attrs, sources, results, made, ctx)
     if out is not None:
@@ -161,6 +153,28 @@ def _fitting(op: Op, plan: Plan, targets: Sequence[NDArray], visible: int) -> Se
         for target in targets[:visible]:
             tape.refuse_overwriting(target)
     return targets[:visible]
+
+
+def _results_in(
+    targets: Sequence[NDArray], op: Op, plan: Plan, sources: list[NDArray], memory: str
+) -> tuple[list[Buffer], list[tuple[Buffer, NDArray]]]:
+    """Memory for all results: that of the targets where it may be written; and what is to be copied to a target."""
+    results, elsewhere = [], []
+    for index, (shape, dtype) in enumerate(plan.results):
+        if index < len(targets) and _may_write(op, targets[index], index, sources, dtype):
+            results.append(targets[index]._buffer)
+            continue
+        results.append(allocate(shape, dtype, memory))
+        if index < len(targets):
+            elsewhere.append((results[-1], targets[index]))
+    return results, elsewhere
+
+
+def _copy_back(inputs: list[NDArray], sources: list[NDArray]) -> None:
+    """Let inputs change as their copies on the device of the first input have changed."""
+    for given, used in zip(inputs, sources, strict=True):
+        if used is not given:
+            given[:] = used
 
 
 def _run(op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Context) -> None:

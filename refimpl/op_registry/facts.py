@@ -9,7 +9,7 @@ import ast
 import inspect
 import random
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from types import FunctionType, MethodType
 from typing import Any, get_args
@@ -139,21 +139,29 @@ def _reached(start: Any) -> list[Loop]:
         seen.add(id(value))
         if isinstance(value, Loop):
             found[id(value)] = value
-        elif isinstance(value, Op):
-            waiting.append(value.backward)
-        elif isinstance(value, FunctionType) and ".kernels." in value.__module__:
-            waiting += _read_by(value)
-        elif isinstance(value, type) and ".kernels." in value.__module__:
-            waiting += [each for each in vars(value).values() if isinstance(each, FunctionType)]
-        elif isinstance(value, MethodType):
-            waiting += [value.__func__, *vars(value.__self__).values()]
-        elif isinstance(value, partial):
-            waiting += [value.func, *value.args, *value.keywords.values()]
-        elif isinstance(value, (tuple, list, set)):
-            waiting += value
-        elif isinstance(value, dict) and value is not REGISTRY:
-            waiting += [value[key] for key in chosen & set(value)] or list(value.values())
+        else:
+            waiting += _parts(value, chosen)
     return sorted(found.values(), key=lambda loop: loop.name)
+
+
+def _parts(value: Any, chosen: set[str]) -> Iterable[Any]:
+    """What a value may call or hand on; of a table of a page the rows that are ``chosen``, or else all."""
+    if isinstance(value, Op):
+        return [value.backward]
+    if isinstance(value, FunctionType):
+        return _read_by(value) if ".kernels." in value.__module__ else ()
+    if isinstance(value, type):
+        methods = [each for each in vars(value).values() if isinstance(each, FunctionType)]
+        return methods if ".kernels." in value.__module__ else ()
+    if isinstance(value, MethodType):
+        return [value.__func__, *vars(value.__self__).values()]
+    if isinstance(value, partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, (tuple, list, set)):
+        return value
+    if isinstance(value, dict) and value is not REGISTRY:
+        return [value[key] for key in chosen & set(value)] or list(value.values())
+    return ()
 
 
 def forward_loops(op: Op) -> list[Loop]:

@@ -184,12 +184,7 @@ def _tables(page_name: str) -> tuple[dict[str, str], dict[str, str]]:
     heads: dict[str, str] = {}
     for node in ast.parse(source).body:
         value = getattr(node, "value", None)
-        elements: list[tuple[Any, Any]] = []
-        if isinstance(value, (ast.Tuple, ast.List)):
-            elements = [(e.elts[0], e) for e in value.elts if isinstance(e, ast.Tuple) and e.elts]
-        elif isinstance(value, ast.Dict):
-            elements = [(k, v) for k, v in zip(value.keys, value.values, strict=True) if k is not None]
-        for key, row in elements:
+        for key, row in _rows(value):
             name: Any = getattr(key, "value", None)
             if isinstance(name, str) and name in REGISTRY and name not in rows:
                 text = " ".join((ast.get_source_segment(source, row) or "").split())
@@ -197,6 +192,15 @@ def _tables(page_name: str) -> tuple[dict[str, str], dict[str, str]]:
                 top = (ast.get_source_segment(source, value) or "").splitlines()  # type: ignore[arg-type]  # has rows
                 heads[name] = "\n".join(takewhile(lambda line: line.startswith("#"), map(str.strip, top[1:])))
     return rows, heads
+
+
+def _rows(value: Any) -> list[tuple[Any, Any]]:
+    """The key and the whole of each row of a table: of a tuple or a list of tuples, or of a dict."""
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return [(e.elts[0], e) for e in value.elts if isinstance(e, ast.Tuple) and e.elts]
+    if isinstance(value, ast.Dict):
+        return [(k, v) for k, v in zip(value.keys, value.values, strict=True) if k is not None]
+    return []
 
 
 def row(op: Op) -> str:

@@ -190,6 +190,11 @@ def _schedule_objection(made: Any) -> str | None:
     return None
 
 
+def _most_updates(made: Any) -> int:
+    """The highest of an optimizer's counts of updates."""
+    return max([made.num_update, *(n for each in made._all_index_update_counts.values() for n in each.values())])
+
+
 @decides("Command/attributes")
 def _optimizer_objection(made: Any) -> str | None:
     schedule = made.lr_scheduler
@@ -198,11 +203,11 @@ def _optimizer_objection(made: Any) -> str | None:
         return f"an optimizer with a scheduler without {lacking[0]}"
     if made.lr is None and schedule is None:
         return "an optimizer with neither a learning rate nor a scheduler"
-    counts = [made.num_update, *(n for each in made._all_index_update_counts.values() for n in each.values())]
-    if isinstance(schedule, FactorScheduler) and (max(counts) - schedule.count) / schedule.step > MOST_STEPS:
+    updates = _most_updates(made)
+    if isinstance(schedule, FactorScheduler) and (updates - schedule.count) / schedule.step > MOST_STEPS:
         return f"a scheduler that is more than {MOST_STEPS} steps behind its optimizer"
-    if hasattr(made, "schedule_decay") and max(counts) > MOST_STEPS and made.beta1 > 0.9999:
-        return f"Nadam whose product of {max(counts)} momenta near {made.beta1} would have to be multiplied out"
+    if hasattr(made, "schedule_decay") and updates > MOST_STEPS and made.beta1 > 0.9999:
+        return f"Nadam whose product of {updates} momenta near {made.beta1} would have to be multiplied out"
     alone = any(each.__name__ in ("NAG", "_SVRGOptimizer") for each in _own_classes(type(made)))
     if alone and made.aggregate_num:
         return f"an optimizer that takes one parameter at a time, and whose aggregate_num is {made.aggregate_num}"

@@ -17,7 +17,7 @@ with bounds that the operators' own pages give (``bounds``). What fails is cut s
 """
 
 from .backends import Backend, Capabilities, Crashed, Refused, Unsupported
-from .drawing.graphs import Exclusions
+from .drawing.choices import Exclusions
 from .explaining.causes import Cause, cause_of
 from .explaining.shrinking import shrink
 from .judging.comparing import Mismatch, Verdict, compare, judge

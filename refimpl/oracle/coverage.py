@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .drawing.graphs import Capabilities, drawable
+from .drawing.choices import Capabilities
+from .drawing.graphs import drawable
 from .judging.reference import Program
 
 

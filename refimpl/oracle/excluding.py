@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .drawing.graphs import Exclusions, of_type
+from .drawing.choices import Exclusions, of_type
 from .explaining.causes import ADDING, ANY, Cause, cause_of
 from .explaining.neighbours import Neighbour
 from .judging.comparing import Verdict

@@ -23,11 +23,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .drawing.graphs import NOTHING, Exclusions
+from .drawing.choices import NOTHING, Exclusions
 from .judging.comparing import Verdict
 from .judging.reference import Program
 from .programs.program import operators, read
@@ -43,6 +44,28 @@ FIELDS = {
                  "strict", "clause", "traits"},
     "excluded": {"operator", "requirement", "reason", "many_readers", "traits"},
 }
+
+
+def _has_node(row: dict[str, Any], program: Program) -> bool:
+    return any(
+        node["op"] == row.get("operator") and row["attrs"].items() <= node.get("attrs", {}).items()
+        for node in program["nodes"]
+    )
+
+
+def _asks(row: dict[str, Any], program: Program) -> bool:
+    return any(row["requirement"] in (step.get("requirements") or {}).values() for step in program["steps"])
+
+
+_HOLDS: dict[str, Callable[[dict[str, Any], Program], bool]] = {
+    "level": lambda row, program: row["level"] == program["level"],
+    "operator": lambda row, program: row["operator"] in operators(program),
+    "attrs": _has_node,
+    "requirement": _asks,
+    "traits": lambda row, program: matched([frozenset(row["traits"])], program),
+    "consumers": lambda row, program: most_readers(program) >= row["consumers"],
+}
+"""What a field of a row demands of a program."""
 
 
 @dataclass
@@ -113,27 +136,10 @@ class Expectations:
     def _fits(self, program: Program, name: str, kind: str) -> bool:
         what = name.partition("/")[2].partition(":")[0].rstrip("0123456789") if kind == "value" else kind
         for row in self.rows:
-            if "trace" in row and row["trace"] != what:
-                continue
-            if "level" in row and row["level"] != program["level"]:
-                continue
-            if "operator" in row and row["operator"] not in operators(program):
-                continue
-            if "attrs" in row and not any(
-                node["op"] == row.get("operator") and row["attrs"].items() <= node.get("attrs", {}).items()
-                for node in program["nodes"]
-            ):
-                continue
-            if "requirement" in row and not any(
-                row["requirement"] in (step.get("requirements") or {}).values() for step in program["steps"]
-            ):
-                continue
-            if "traits" in row and not matched([frozenset(row["traits"])], program):
-                continue
-            if "consumers" in row and most_readers(program) < row["consumers"]:
-                continue
-            self.used.add(row.get("id", ""))
-            return True
+            demands = (holds for key, holds in _HOLDS.items() if key in row)
+            if row.get("trace", what) == what and all(holds(row, program) for holds in demands):
+                self.used.add(row.get("id", ""))
+                return True
         return False
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from ..base import decides
 from .drawing.buckets import bucketing_program, svrg_program
+from .drawing.choices import NOTHING, Capabilities, Exclusions, NothingToDraw
 from .drawing.clusters import cluster_program
 from .drawing.draws import Draw, SeededDraw
 from .drawing.executors import executor_program, forward_program
-from .drawing.graphs import NOTHING, Capabilities, Exclusions, NothingToDraw
 from .drawing.modules import module_program
 from .drawing.optimizers import optimizer_program
 from .drawing.stores import store_program

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import coverage
-from .drawing.graphs import Capabilities
+from .drawing.choices import Capabilities
 from .explaining.neighbours import told
 from .judging.comparing import RELATION, Mismatch
 from .judging.reference import trace_of

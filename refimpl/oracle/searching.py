@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ..kernels.foundation import collector_pause as collection
 from .backends import Backend
 from .coverage import Cell, cells_of
-from .drawing.graphs import NOTHING, Exclusions
+from .drawing.choices import NOTHING, Exclusions
 from .excluding import exclusion_of, is_excluded
 from .explaining.causes import Cause, cause_of
 from .explaining.clauses import clause_of

@@ -23,9 +23,10 @@ from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import NoSuchExample
 
 from ..kernels.foundation import get
+from .drawing.choices import NOTHING, Capabilities, Exclusions
 from .drawing.draws import Draw, SeededDraw
 from .drawing.executors import of_graph
-from .drawing.graphs import NOTHING, Capabilities, Exclusions, Graph
+from .drawing.graphs import Graph
 from .judging.reference import Program
 from .numbering import DRAWERS
 from .programs.values import DTYPES, STYLES

@@ -143,21 +143,24 @@ def _of_steps(program: Program) -> Iterator[str]:
             yield f"{other} before {one}"
 
 
+def _of_field(trait: str, field: str, value: Any) -> Iterator[str]:
+    if isinstance(value, (bool, str)) or value is None:
+        if (field, value) != ("optimizer", "sgd"):  # what any other is shrunk to, where any will do
+            yield f"{trait}={value}"
+    elif isinstance(value, int):
+        if value > 1:
+            yield trait
+    elif field != "parameters":
+        yield trait
+
+
 def _of_step(step: dict[str, Any], do: str) -> Iterator[str]:
     if step.get("attempt"):
         do = f"refused {do}"
     yield do
     for field, value in (*step.items(), *(step.get("parameters") or {}).items(), *(step.get("schedule") or {}).items()):
-        if field in USUAL:
-            continue
-        if isinstance(value, (bool, str)) or value is None:
-            if (field, value) != ("optimizer", "sgd"):  # what any other is shrunk to, where any will do
-                yield f"{do} {field}={value}"
-        elif isinstance(value, int):
-            if value > 1:
-                yield f"{do} {field}"
-        elif field != "parameters":
-            yield f"{do} {field}"
+        if field not in USUAL:
+            yield from _of_field(f"{do} {field}", field, value)
     for field in ("keys", "indices"):
         if isinstance(step.get(field), list) and len(step[field]) > 1:
             yield f"{do} several"

@@ -6,7 +6,7 @@ after it has looked at values, is compiled when it is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numba
@@ -18,7 +18,7 @@ from ..executor.program import Program
 from ..executor.steps import AddStep, BackwardStep, ForwardStep, Step, ViewBackwardStep, ViewStep
 from ..kernels.foundation.described import Borrowed
 from ..kernels.foundation.loop import Loop
-from .asking import Place, likely_calls
+from .asking import Memory, Place, likely_calls
 from .programs import described_buffers, page_of
 
 _HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
@@ -46,8 +46,15 @@ def _kernels(step: Step, is_train: bool, known: set[tuple]) -> Iterator[tuple[An
     if key in known:
         return
     known.add(key)
-    if not step.op.takes_half:  # it gets float32 copies
-        memory = [one and one._replace(dtype=_SINGLE if one.dtype == _HALF else one.dtype) for one in memory]
+    yield from _likely_kernels(page, memory if step.op.takes_half else _copied(memory))
+
+
+def _copied(memory: Sequence[Memory | None]) -> list[Memory | None]:
+    """The memory of a page that gets float32 copies of float16 buffers."""
+    return [one and one._replace(dtype=_SINGLE if one.dtype == _HALF else one.dtype) for one in memory]
+
+
+def _likely_kernels(page: Any, memory: list[Memory | None]) -> Iterator[tuple[Any, tuple]]:
     types = {one.number: one.dtype for one in memory if one is not None}
     for call in likely_calls(page, memory):
         if call.loop is not None and not call.by_twin:

@@ -44,35 +44,49 @@ class Rows(NamedTuple):
     place: tuple[int, int] = (0, 0)
 
 
+class _Cut(NamedTuple):
+    """Where a piece begins: its first row, and the place of that in words; whether machine code makes it."""
+
+    row: int
+    word: int
+    native: bool
+
+
 @decides("Executor/walk")
 def walked(rows: Rows) -> Rows:
     """The same rows, in pieces of which machine code makes as many as it can."""
-    forms: dict[int, Any] = {}
     words = array("q")
-    cuts: list[tuple[int, int, bool]] = []  # first row, its place in words, whether machine code makes it
+    cuts = _cut(rows, words)
+    if not words:
+        return rows
+    words.extend([0] * SIZES[-1])  # the last call is made with as many words as any
+    start, _ = words.buffer_info()
+    ends = [*(cut.row for cut in cuts[1:]), len(rows.calls)]
+    pieces = [
+        Piece(row, last, partial(walker(), start + 8 * word, last - row) if native else None)
+        for (row, word, native), last in zip(cuts, ends, strict=True)
+    ]
+    whole = all(cut.native for cut in cuts)
+    return rows._replace(pieces=pieces, words=words, place=(start, len(rows.calls)) if whole else (0, 0))
+
+
+def _cut(rows: Rows, words: array) -> list[_Cut]:
+    """Where the pieces begin; ``words`` gets the calls that machine code makes."""
+    forms: dict[int, Any] = {}
+    cuts: list[_Cut] = []
     left = 0
     for number, (call, kernel) in enumerate(zip(rows.calls, rows.kernels, strict=True)):
         if id(kernel) not in forms:
             forms[id(kernel)] = kernel and form_of(kernel)
         form = forms[id(kernel)]
         size = sum(arg.size for arg in call.args if isinstance(arg, np.ndarray))
-        if not cuts or cuts[-1][2] != bool(form) or (form and size > left):
-            cuts.append((number, len(words), bool(form)))
+        if not cuts or cuts[-1].native != bool(form) or (form and size > left):
+            cuts.append(_Cut(number, len(words), bool(form)))
             left = MOST_ELEMENTS
         left -= size
         if form:
             words.extend(form.written(call.args))
-    if not words:
-        return rows
-    words.extend([0] * SIZES[-1])  # the last call is made with as many words as any
-    start, _ = words.buffer_info()
-    ends = [*(first for first, _, _ in cuts[1:]), len(rows.calls)]
-    pieces = [
-        Piece(first, last, partial(walker(), start + 8 * begin, last - first) if native else None)
-        for (first, begin, native), last in zip(cuts, ends, strict=True)
-    ]
-    whole = all(native for _, _, native in cuts)
-    return rows._replace(pieces=pieces, words=words, place=(start, len(rows.calls)) if whole else (0, 0))
+    return cuts
 
 
 __all__ = ["MOST_ELEMENTS", "Piece", "Rows", "walked"]

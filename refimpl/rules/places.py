@@ -62,13 +62,22 @@ def _named(tree: ast.Module) -> Iterator[tuple[str, ast.stmt, int]]:
                 yield node.name, node, first
             pending += [(f"{above}{node.name}.", inner) for inner in reversed(node.body)]
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                for name in (target, *getattr(target, "elts", ())):
-                    if isinstance(name, ast.Name):
-                        yield above + name.id, node, node.lineno
+            for name in _assigned(node):
+                yield above + name, node, node.lineno
         elif not above:
-            for call in ast.walk(node):
-                if isinstance(call, ast.Call):
-                    called = call.func
-                    yield called.id if isinstance(called, ast.Name) else getattr(called, "attr", ""), node, node.lineno
+            for name in _called(node):
+                yield name, node, node.lineno
+
+
+def _assigned(node: ast.Assign | ast.AnnAssign) -> Iterator[str]:
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        for name in (target, *getattr(target, "elts", ())):
+            if isinstance(name, ast.Name):
+                yield name.id
+
+
+def _called(node: ast.stmt) -> Iterator[str]:
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call):
+            called = call.func
+            yield called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")

@@ -79,6 +79,41 @@ def single_entry(symbol: Symbol, op_name: str, input_name: str) -> Entry:
     return symbol.entries[0]
 
 
+def _attributes(
+    op: Op, params: Mapping[str, Any], attr: dict[str, str] | None
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """Attributes for the graph, and parameters of the operator."""
+    own: dict[str, Any] = {}
+    graph: dict[str, str] = {}
+    for key, value in params.items():
+        hidden = graph_key(op, key)
+        if hidden is None:
+            own[key] = value
+        else:
+            graph.setdefault(hidden, str(value))
+    graph.update((graph_key(op, key) or key, value) for key, value in checked_attributes(attr).items())
+    return graph, own
+
+
+def _by_name(
+    op: Op, names: Sequence[str], inputs: Mapping[str, Symbol] | Sequence[Symbol]
+) -> Mapping[str, Symbol]:
+    """Inputs by their names, which exist."""
+    if not isinstance(inputs, Mapping):
+        if len(inputs) > len(names):
+            raise refusal(
+                "Symbol/input-count", f"{op.name} takes {len(names)} inputs, got {len(inputs)}"
+            )
+        return dict(zip(names, inputs, strict=False))
+    unknown = [key for key in inputs if key not in names]
+    if unknown:
+        raise refusal(
+            "Symbol/input-name",
+            f"{op.name} has no input named {unknown[0]!r} with these parameters; its inputs are {', '.join(names)}",
+        )
+    return inputs
+
+
 def call(
     op: Op, called: str, inputs: Mapping[str, Symbol] | Sequence[Symbol], params: Mapping[str, Any],
     name: str | None = None, attr: dict[str, str] | None = None,
@@ -97,15 +132,7 @@ def call(
     Raises:
         MXNetError: a parameter is refused, or an input does not exist or has several outputs.
     """
-    own: dict[str, Any] = {}
-    graph: dict[str, str] = {}
-    for key, value in params.items():
-        hidden = graph_key(op, key)
-        if hidden is None:
-            own[key] = value
-        else:
-            graph.setdefault(hidden, str(value))
-    graph.update((graph_key(op, key) or key, value) for key, value in checked_attributes(attr).items())
+    graph, own = _attributes(op, params, attr)
     # the hint is the name the user called; MXNet spells both Concat and concat "concat0"
     node_name = NameManager.current.get(name, called.lower())
     attrs = {**graph, **{key: attribute_text(value) for key, value in own.items()}}
@@ -113,21 +140,10 @@ def call(
         attrs[op.variadic] = str(len(inputs))
     node = Node(op, node_name, attrs)
     names = op.input_names(node.params)
-    if not isinstance(inputs, Mapping):
-        if len(inputs) > len(names):
-            raise refusal(
-                "Symbol/input-count", f"{op.name} takes {len(names)} inputs, got {len(inputs)}"
-            )
-        inputs = dict(zip(names, inputs, strict=False))
-    unknown = [key for key in inputs if key not in names]
-    if unknown:
-        raise refusal(
-            "Symbol/input-name",
-            f"{op.name} has no input named {unknown[0]!r} with these parameters; its inputs are {', '.join(names)}",
-        )
+    given = _by_name(op, names, inputs)
     for input_name in names:
-        if input_name in inputs:
-            node.inputs.append(single_entry(inputs[input_name], op.name, input_name))
+        if input_name in given:
+            node.inputs.append(single_entry(given[input_name], op.name, input_name))
             continue
         automatic = {key: value for key, value in attrs.items() if key != op.variadic}
         if input_name in op.initial_attrs:

@@ -241,23 +241,8 @@ class _Graph:
     @decides("symbol-file/older-versions")
     def row(self, number: int, fields: Any) -> Row:
         """One node, its fields checked."""
-        if not isinstance(fields, dict) or not isinstance(fields.get("op"), str):
-            raise self.fail(f"node {number} has no operator name")
-        name = fields.get("name")
-        if not isinstance(name, str):
-            raise self.fail(f"node {number} has no name")
-        if unwritable(name) or unwritable(fields["op"]):
-            raise self.fail(f"node {number}: {reprlib.repr(name)} or its operator's name {UNWRITABLE}", "characters")
-        row = Row(number, None, name)
-        if not _NODE_FIELDS.issuperset(fields):
-            unknown = [key for key in fields if key not in _NODE_FIELDS]
-            raise self.fail(f"{row} has an unknown field {reprlib.repr(unknown[0])}")
-        for key in ("inputs", "control_deps", "subgraphs"):
-            if key in fields and not isinstance(fields[key], list):
-                raise self.fail(f"{row}: {key} is not a list")
-        for other in fields.get("control_deps", ()):
-            if not is_count(other) or other >= len(self.graph["nodes"]):
-                raise self.fail(f"{row}: control_deps refers to node {reprlib.repr(other)}, which is not there")
+        row = Row(number, None, self.checked_name(number, fields))
+        self.check_fields(row, fields)
         row.attrs = self.attributes(fields, row)
         row.inputs = [self.reference(value, row) for value in fields.get("inputs", ())]
         if fields["op"] != "null":
@@ -271,6 +256,29 @@ class _Graph:
         if row.subgraphs and not hasattr(row.op, "graphs"):
             raise self.fail(f"{row}: {fields['op'][:80]} holds no graphs")
         return row
+
+    def checked_name(self, number: int, fields: Any) -> str:
+        """The name of a node that has one, and an operator."""
+        if not isinstance(fields, dict) or not isinstance(fields.get("op"), str):
+            raise self.fail(f"node {number} has no operator name")
+        name = fields.get("name")
+        if not isinstance(name, str):
+            raise self.fail(f"node {number} has no name")
+        if unwritable(name) or unwritable(fields["op"]):
+            raise self.fail(f"node {number}: {reprlib.repr(name)} or its operator's name {UNWRITABLE}", "characters")
+        return name
+
+    def check_fields(self, row: Row, fields: dict[str, Any]) -> None:
+        """Refuse fields that are unknown, lists that are none, and nodes to wait for that are not there."""
+        if not _NODE_FIELDS.issuperset(fields):
+            unknown = [key for key in fields if key not in _NODE_FIELDS]
+            raise self.fail(f"{row} has an unknown field {reprlib.repr(unknown[0])}")
+        for key in ("inputs", "control_deps", "subgraphs"):
+            if key in fields and not isinstance(fields[key], list):
+                raise self.fail(f"{row}: {key} is not a list")
+        for other in fields.get("control_deps", ()):
+            if not is_count(other) or other >= len(self.graph["nodes"]):
+                raise self.fail(f"{row}: control_deps refers to node {reprlib.repr(other)}, which is not there")
 
     @staticmethod
     def is_shape(row: Row, key: str) -> bool:

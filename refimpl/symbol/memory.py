@@ -290,6 +290,11 @@ class _Planner:
                     self.blocks.append(block)
         if shares:
             self._use_outputs()
+        self._lay()
+        return self.plan
+
+    def _lay(self) -> None:
+        """Decide where in the arena of its context each block lies that is not in an output."""
         arenas: dict[Context, list[Block]] = {block.context: [] for block in self.blocks}
         for block in self.blocks:
             if block.output is None:
@@ -297,7 +302,6 @@ class _Planner:
         for context, blocks in arenas.items():
             self.plan.arenas[context] = arrange(blocks)
         self.plan.laid = self.blocks
-        return self.plan
 
 
 def _pairs(node: Node) -> Pairs:

@@ -27,15 +27,7 @@ def _given(op: Op, key: str, value: Any) -> bool:
 def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Arguments as (inputs by name, or a list, and attributes)."""
     if op.variadic:
-        given = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
-        named = {k: v for k, v in kwargs.items() if isinstance(v, Symbol)}
-        rest = {k: v for k, v in kwargs.items() if k not in named and _given(op, k, v)}
-        for value in given:
-            if not isinstance(value, Symbol):
-                raise refusal(
-                    "Symbol/input-type", f"{op.name}: inputs must be Symbols, got {type(value)}", AssertionError
-                )
-        return [*given, *named.values()], rest
+        return _split_variadic(op, args, kwargs)
     inputs: dict[str, Symbol] = {}
     attrs: dict[str, Any] = {}
     names = [*op.all_inputs, *op.params._fields]
@@ -57,6 +49,18 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, 
         else:
             attrs[key] = value
     return inputs, attrs
+
+
+def _split_variadic(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[list[Symbol], dict[str, Any]]:
+    given = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
+    named = {k: v for k, v in kwargs.items() if isinstance(v, Symbol)}
+    rest = {k: v for k, v in kwargs.items() if k not in named and _given(op, k, v)}
+    for value in given:
+        if not isinstance(value, Symbol):
+            raise refusal(
+                "Symbol/input-type", f"{op.name}: inputs must be Symbols, got {type(value)}", AssertionError
+            )
+    return [*given, *named.values()], rest
 
 
 class SymbolFunction(OperatorFunction):

@@ -7,7 +7,7 @@ needs it no more. Two upgrades happen while nodes are made (`finish_inputs`), si
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,8 +59,16 @@ def hide_keys(row: Row, rows: Sequence[Row]) -> bool:
             changed = True
         elif hidden is not None and row.op is not None:
             moving[key] = key[: -len(hidden) - 1], f"__{hidden}__"
-    if not moving or row.op is None:
-        return changed
+    if moving:
+        changed |= _move_to_variables(row, rows, moving)
+    return changed
+
+
+@decides("symbol-file/hidden-keys")
+def _move_to_variables(row: Row, rows: Sequence[Row], moving: Mapping[str, tuple[str, str]]) -> bool:
+    """Give attributes of an operator to the variables at its inputs; whether there was one to give."""
+    assert row.op is not None
+    changed = False
     rest = {k: v for k, v in row.attrs.items() if k not in moving and not k.startswith("__")}
     if row.op.variadic:
         rest[row.op.variadic] = str(len(row.inputs))

@@ -63,9 +63,7 @@ def check_consistency(
     compare = _Comparison(rtol, atol, equal_nan, raise_on_err)
     for phase in ("Predict", "Train") if training else ("Predict",):
         if phase == "Train":
-            for executor in executors:
-                executor.forward(is_train=True)
-                executor.backward(executor.outputs)
+            _train(executors)
         if ground_truth is None:
             truth = _results(executors[best], phase == "Train")
         for number, executor in enumerate(executors):
@@ -112,6 +110,12 @@ def _fill(
         for gradient in executor.grad_arrays or ():
             if gradient is not None:
                 gradient[:] = 0
+
+
+def _train(executors: Sequence[Executor]) -> None:
+    for executor in executors:
+        executor.forward(is_train=True)
+        executor.backward(executor.outputs)
 
 
 def _results(executor: Executor, training: bool) -> dict[str, NDArray | None]:

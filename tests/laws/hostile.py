@@ -124,6 +124,11 @@ def hostile_call(op: Op, draw: Draw, *, types: bool = True) -> Call:
         attrs[name] = hostile(fields[name], getattr(of.p, name), draw)
     if draw.boolean():
         attrs = {name: value if isinstance(value, str) else str(value) for name, value in attrs.items()}
+    return Call(op, attrs, _hostile_arrays(op, arrays, draw, types=types))
+
+
+def _hostile_arrays(op: Op, arrays: list[np.ndarray], draw: Draw, *, types: bool) -> list[np.ndarray]:
+    """Arrays of a valid call of which some of the shapes, values and (with ``types``) element types are replaced."""
     if draw.integer(0, 7) == 0:
         arrays = _without_elements(arrays, draw)
     if arrays and draw.integer(0, 3) == 0:
@@ -137,7 +142,7 @@ def hostile_call(op: Op, draw: Draw, *, types: bool = True) -> Call:
     arrays = [_other_values(array, draw) if draw.boolean() else array for array in arrays]
     if arrays and op.variadic and draw.integer(0, 7) == 0:
         arrays = arrays[:-1] if draw.boolean() else [*arrays, arrays[0]]
-    return Call(op, attrs, arrays)
+    return arrays
 
 
 def outcome(op: Op, draw: Draw, *, types: bool = True) -> str:

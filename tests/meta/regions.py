@@ -114,6 +114,11 @@ def _made_names(node: ast.Assign | ast.AugAssign) -> set[str]:
     return {part.id for part in parts if isinstance(part, ast.Name)}
 
 
+def _makes(file: Path, node: ast.Assign | ast.AugAssign, names: set[str]) -> bool:
+    """Whether an assignment, which names no clause, makes one of these."""
+    return bool(_made_names(node) & names) and not any(_names_clause(file, n) for n in ast.walk(node))
+
+
 def _with_feeding(file: Path, nodes: list[ast.AST]) -> set[ast.AST]:
     """Nodes, what is in them, and the assignments before them in their function that make the values they read.
 
@@ -127,8 +132,7 @@ def _with_feeding(file: Path, nodes: list[ast.AST]) -> set[ast.AST]:
     last = max(mutants.line_of(file, n) for n in nodes)
     feeding = [
         n for n in (ast.walk(function) if function is not None else ())
-        if isinstance(n, (ast.Assign, ast.AugAssign)) and n.lineno < last
-        and not any(_names_clause(file, m) for m in ast.walk(n)) and _made_names(n) & names
+        if isinstance(n, (ast.Assign, ast.AugAssign)) and n.lineno < last and _makes(file, n, names)
     ]
     return {*inside, *(n for top in feeding for n in ast.walk(top))}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,118 +52,184 @@ def _one_less(sides: ast.expr) -> str:
     return ""
 
 
-def _page_edits(node: ast.AST, up: ast.AST, indexing: bool, loop: bool) -> Iterator[tuple[str, str]]:
-    """(class, new text) of changes of a node of a page."""
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SWAPPED:
-        yield "boundary", f"{_text(node.left)} {SWAPPED[type(node.ops[0])]} {_text(node.comparators[0])}"
-    if isinstance(node, ast.IfExp):
-        yield "boundary", f"({_text(node.orelse)} if {_text(node.test)} else {_text(node.body)})"
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("max", "min") and len(node.args) == 2:
+class Spot(NamedTuple):
+    """Where a node stands."""
+
+    up: ast.AST
+    """The node that holds it."""
+    indexing: bool
+    """Whether it is part of an index."""
+    loop: bool
+    """Whether it is in a loop of a page."""
+
+
+Edits = Iterator[tuple[str, str]]
+"""(class, new text) of each change."""
+
+
+def _of_call(node: ast.Call, spot: Spot) -> Edits:
+    name = getattr(node.func, "id", "")
+    if name in ("max", "min") and len(node.args) == 2:
         yield "boundary", f"{_text(node.args[0])}"
         yield "boundary", f"{_text(node.args[1])}"
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range" and loop:
+    if name == "range" and spot.loop:
         *first, last = map(_text, node.args[:2])
         yield "boundary", f"range({', '.join([*first, last])} - 1)" if len(node.args) < 3 else "range(0)"
         if len(node.args) == 1:
             yield "term", f"range(1, {last})"
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "steps" and (sides := _one_less(node.args[0])):
+    if name == "steps" and (sides := _one_less(node.args[0])):
         yield "boundary", f"steps({sides})"
-    if isinstance(node, ast.BinOp):
-        left, right = _text(node.left), _text(node.right)
-        if indexing:
-            if isinstance(node.op, ast.FloorDiv):
-                yield "index", f"({left} % {right})"
-            if isinstance(node.op, ast.Mod):
-                yield "index", f"({left} // {right})"
-            if isinstance(node.op, ast.Add):
-                yield "index", f"({left})"
-                yield "index", f"({right})"
-            if isinstance(node.op, ast.Mult):
-                yield "index", f"({left})"
-                yield "index", f"({right})"
-        elif loop:
-            if isinstance(node.op, (ast.Add, ast.Sub)):
-                yield "term", f"({left})"
-                yield "term", f"({left} {'+' if isinstance(node.op, ast.Add) else '-'} 2 * ({right}))"
-                yield "sign", f"({left} {'-' if isinstance(node.op, ast.Add) else '+'} ({right}))"
-            if isinstance(node.op, ast.Mult):
-                yield "term", f"({left})"
-                yield "sign", f"(-({left}) * ({right}))"
-            if isinstance(node.op, ast.Div):
-                yield "sign", f"({left})"
-                yield "sign", f"({left} / ({right}) * 0.5)"
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and loop and not indexing:
-        yield "sign", f"({_text(node.operand)})"
-    whole = isinstance(node, ast.Constant) and type(node.value) is int
-    if whole and isinstance(up, ast.Subscript) and up.slice is node:
-        yield "index", "-1" if node.value != -1 else "0"
-    if isinstance(up, ast.Tuple) and indexing and (whole or isinstance(node, ast.Name)):
-        yield "index", "1" if _text(node) == "0" else "0"
-    if isinstance(node, ast.Constant) and type(node.value) is float and node.value != 0.0:
-        yield "precision", repr(node.value * 1.0001)
-        yield "sign", repr(node.value * 2)
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript) and len(node.targets) == 1 and loop:
-        target, value = _text(node.targets[0]), _text(node.value)
-        yield "memory", f"{target} += {value}"
-        yield "precision", f"{target} = ({value}) * 1.0001"
-        place = node.targets[0].slice
-        is_first = f"({_text(place)}) == 0"
-        if isinstance(place, ast.Tuple):
-            is_first = f"{_text(place)} == {(0,) * len(place.elts)}"
-        yield "precision", f"{target} = ({value}) * (1.0005 if {is_first} else 1)"
-        yield "precision", f"{target} = np.float32(np.float16({value}))"
-        cut = f"np.uint32((np.float32({value})).view(np.uint32) & 0xFFFF0000)"
-        yield "precision", f"{target} = np.float32({cut}.view(np.float32))"
-        if value in ("0", "0.0"):
-            yield "memory", "pass"
-    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-        target, value = _text(node.target), _text(node.value)
-        if isinstance(node.target, ast.Subscript):
-            yield "memory", f"{target} = {value}"
-        elif not isinstance(node.value, ast.Constant):
-            yield "term", f"{target} = {value}"
-            yield "term", f"{target} += 2 * ({value})"
-            yield "precision", f"{target} = np.float32(np.float16({target} + {value}))"
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "items" and len(node.args) == 1:
+    if name == "items" and len(node.args) == 1:
         yield "memory", f"items({_one_less(node.args[0]) or f'{_text(node.args[0])} - 1'})"
-    fills = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not loop
-    if fills and (getattr(node.value.func, "attr", "") == "fill" or getattr(node.value.func, "id", "").isupper()):
-        yield "memory", "pass"
-    if isinstance(node, ast.Call) and _text(node) in ("np.float64(0)", "float64(0)"):
+    if _text(node) in ("np.float64(0)", "float64(0)"):
         yield "precision", "np.float16(0)"
 
 
-def _package_edits(kind: str, node: ast.AST, up: ast.AST) -> Iterator[tuple[str, str]]:
-    """(class, new text) of changes of a node of a module of the package."""
+IN_AN_INDEX: dict[type[ast.operator], tuple[tuple[str, str], ...]] = {
+    ast.FloorDiv: (("index", "({0} % {1})"),),
+    ast.Mod: (("index", "({0} // {1})"),),
+    ast.Add: (("index", "({0})"), ("index", "({1})")),
+    ast.Mult: (("index", "({0})"), ("index", "({1})")),
+}
+IN_A_LOOP: dict[type[ast.operator], tuple[tuple[str, str], ...]] = {
+    ast.Add: (("term", "({0})"), ("term", "({0} + 2 * ({1}))"), ("sign", "({0} - ({1}))")),
+    ast.Sub: (("term", "({0})"), ("term", "({0} - 2 * ({1}))"), ("sign", "({0} + ({1}))")),
+    ast.Mult: (("term", "({0})"), ("sign", "(-({0}) * ({1}))")),
+    ast.Div: (("sign", "({0})"), ("sign", "({0} / ({1}) * 0.5)")),
+}
+"""The changes of ``{0} op {1}``."""
+
+
+def _of_operation(node: ast.BinOp, spot: Spot) -> Edits:
+    table = IN_AN_INDEX if spot.indexing else IN_A_LOOP if spot.loop else {}
+    for kind, form in table.get(type(node.op), ()):
+        yield kind, form.format(_text(node.left), _text(node.right))
+
+
+def _of_constant(node: ast.Constant, spot: Spot) -> Edits:
+    if type(node.value) is int and isinstance(spot.up, ast.Subscript) and spot.up.slice is node:
+        yield "index", "-1" if node.value != -1 else "0"
+    if type(node.value) is int:
+        yield from _of_side(node, spot)
+    if type(node.value) is float and node.value != 0.0:
+        yield "precision", repr(node.value * 1.0001)
+        yield "sign", repr(node.value * 2)
+
+
+def _of_side(node: ast.Constant | ast.Name, spot: Spot) -> Edits:
+    if isinstance(spot.up, ast.Tuple) and spot.indexing:
+        yield "index", "1" if _text(node) == "0" else "0"
+
+
+def _of_assignment(node: ast.Assign, spot: Spot) -> Edits:
+    if not isinstance(node.targets[0], ast.Subscript) or len(node.targets) != 1 or not spot.loop:
+        return
+    target, value = _text(node.targets[0]), _text(node.value)
+    yield "memory", f"{target} += {value}"
+    yield "precision", f"{target} = ({value}) * 1.0001"
+    place = node.targets[0].slice
+    is_first = f"({_text(place)}) == 0"
+    if isinstance(place, ast.Tuple):
+        is_first = f"{_text(place)} == {(0,) * len(place.elts)}"
+    yield "precision", f"{target} = ({value}) * (1.0005 if {is_first} else 1)"
+    yield "precision", f"{target} = np.float32(np.float16({value}))"
+    cut = f"np.uint32((np.float32({value})).view(np.uint32) & 0xFFFF0000)"
+    yield "precision", f"{target} = np.float32({cut}.view(np.float32))"
+    if value in ("0", "0.0"):
+        yield "memory", "pass"
+
+
+def _of_sum(node: ast.AugAssign, spot: Spot) -> Edits:
+    del spot
+    if not isinstance(node.op, ast.Add):
+        return
+    target, value = _text(node.target), _text(node.value)
+    if isinstance(node.target, ast.Subscript):
+        yield "memory", f"{target} = {value}"
+    elif not isinstance(node.value, ast.Constant):
+        yield "term", f"{target} = {value}"
+        yield "term", f"{target} += 2 * ({value})"
+        yield "precision", f"{target} = np.float32(np.float16({target} + {value}))"
+
+
+def _of_comparison(node: ast.Compare, spot: Spot) -> Edits:
+    del spot
+    if len(node.ops) == 1 and type(node.ops[0]) in SWAPPED:
+        yield "boundary", f"{_text(node.left)} {SWAPPED[type(node.ops[0])]} {_text(node.comparators[0])}"
+
+
+def _of_choice(node: ast.IfExp, spot: Spot) -> Edits:
+    del spot
+    yield "boundary", f"({_text(node.orelse)} if {_text(node.test)} else {_text(node.body)})"
+
+
+def _of_sign(node: ast.UnaryOp, spot: Spot) -> Edits:
+    if isinstance(node.op, ast.USub) and spot.loop and not spot.indexing:
+        yield "sign", f"({_text(node.operand)})"
+
+
+def _of_statement(node: ast.Expr, spot: Spot) -> Edits:
+    if isinstance(node.value, ast.Call) and not spot.loop:
+        called = node.value.func
+        if getattr(called, "attr", "") == "fill" or getattr(called, "id", "").isupper():
+            yield "memory", "pass"
+
+
+PAGE_EDITS: dict[type[ast.AST], Callable[[Any, Spot], Edits]] = {
+    ast.Compare: _of_comparison, ast.IfExp: _of_choice, ast.Call: _of_call, ast.BinOp: _of_operation,
+    ast.UnaryOp: _of_sign, ast.Constant: _of_constant, ast.Name: _of_side, ast.Assign: _of_assignment,
+    ast.AugAssign: _of_sum, ast.Expr: _of_statement,
+}
+"""The changes of each kind of node of a page."""
+
+
+def _page_edits(node: ast.AST, up: ast.AST, indexing: bool, loop: bool) -> Edits:
+    if type(node) in PAGE_EDITS:
+        yield from PAGE_EDITS[type(node)](node, Spot(up, indexing, loop))
+
+
+OTHER_CONSTANTS = {"write": "add", "add": "write", "null": "write"}
+
+
+def _package_edits(kind: str, node: ast.AST, up: ast.AST) -> Edits:
+    """The changes of a node of a module of the package."""
     if isinstance(node, ast.expr) and isinstance(up, (ast.If, ast.IfExp)) and up.test is node:
         yield kind, f"not ({_text(node)})"
-    if isinstance(node, ast.BoolOp):
-        yield kind, f"({_text(node.values[0])})"
-        yield kind, f"({_text(node.values[-1])})"
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SWAPPED:
-        yield kind, f"{_text(node.left)} {SWAPPED[type(node.ops[0])]} {_text(node.comparators[0])}"
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        yield kind, repr(node.value + 1)
-    if isinstance(node, ast.Constant) and node.value in ("write", "add", "null"):
-        yield kind, repr({"write": "add", "add": "write", "null": "write"}[node.value])
-    if isinstance(node, ast.Constant) and type(node.value) is bool:
-        yield kind, repr(not node.value)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)):
-        yield kind, f"({_text(node.left)})"
-        if isinstance(node.op, (ast.Sub, ast.Div, ast.Pow)):
-            yield kind, f"({_text(node.right)})"
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name):
-        yield kind, f"{_text(node.value)}[0]"
-    if isinstance(node, ast.For):
-        return
+    if isinstance(node, ast.Constant):
+        yield from _other_constants(kind, node)
+    elif isinstance(node, (ast.BoolOp, ast.Compare, ast.BinOp, ast.Subscript)):
+        yield from _other_expressions(kind, node)
+    elif isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign)) and mutants._droppable(node):
+        yield kind, "pass"
     if isinstance(node, ast.expr) and isinstance(up, ast.For) and up.iter is node:
         yield kind, f"list({_text(node)})[:-1]"
         yield kind, f"list({_text(node)})[::-1]"
         yield kind, f"list({_text(node)})[:1]"
     if isinstance(node, ast.expr) and isinstance(up, ast.comprehension) and up.iter is node:
         yield kind, f"list({_text(node)})[::-1]"
-    if isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign)) and mutants._droppable(node):
-        yield kind, "pass"
+
+
+def _other_constants(kind: str, node: ast.Constant) -> Edits:
+    if type(node.value) in (int, float):
+        yield kind, repr(node.value + 1)
+    if node.value in ("write", "add", "null"):
+        yield kind, repr(OTHER_CONSTANTS[node.value])
+    if type(node.value) is bool:
+        yield kind, repr(not node.value)
+
+
+def _other_expressions(kind: str, node: ast.BoolOp | ast.Compare | ast.BinOp | ast.Subscript) -> Edits:
+    if isinstance(node, ast.BoolOp):
+        yield kind, f"({_text(node.values[0])})"
+        yield kind, f"({_text(node.values[-1])})"
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in SWAPPED:
+        yield kind, f"{_text(node.left)} {SWAPPED[type(node.ops[0])]} {_text(node.comparators[0])}"
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)):
+        yield kind, f"({_text(node.left)})"
+        if isinstance(node.op, (ast.Sub, ast.Div, ast.Pow)):
+            yield kind, f"({_text(node.right)})"
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name):
+        yield kind, f"{_text(node.value)}[0]"
 
 
 @cache

@@ -25,6 +25,27 @@ def slopes_of(op, d, ins, bugs):
     return [d, d] if op == "elemwise_add" else [d * ins[1], d * ins[0]]
 
 
+def summed(symbol, values, head_grads, bugs):
+    """The gradient of every node, summed over its readers."""
+    found = [np.zeros_like(value) for value in values]
+    for (number, _), head in zip(symbol.heads, head_grads, strict=True):
+        found[number] = found[number] + head
+    readers = [0] * len(values)
+    for number in range(len(values) - 1, -1, -1):
+        node = symbol.nodes[number]
+        if node.op == "null":
+            continue
+        ins = [values[i] for i, _ in node.inputs]
+        for position, ((i, _), d) in enumerate(
+            zip(node.inputs, slopes_of(node.op, found[number], ins, bugs), strict=True)
+        ):
+            readers[i] += 1
+            lost = "overwritten" in bugs and node.op == "elemwise_mul" and position == 1
+            lost |= "crowd" in bugs and readers[i] >= 7
+            found[i] = d if lost else found[i] + d
+    return found
+
+
 def planted(*bugs):
     """A backend with some of the bugs "tie", "overwritten", "no add", "rounded", "crowd"."""
 
@@ -39,22 +60,7 @@ def planted(*bugs):
             outputs = [(out * np.float32(1 + 1e-4)).astype(out.dtype) for out in outputs]
         if head_grads is None:
             return outputs, {}, aux
-        found = [np.zeros_like(value) for value in values]
-        for (number, _), head in zip(symbol.heads, head_grads, strict=True):
-            found[number] = found[number] + head
-        readers = [0] * len(values)
-        for number in range(len(values) - 1, -1, -1):
-            node = symbol.nodes[number]
-            if node.op == "null":
-                continue
-            ins = [values[i] for i, _ in node.inputs]
-            for position, ((i, _), d) in enumerate(
-                zip(node.inputs, slopes_of(node.op, found[number], ins, bugs), strict=True)
-            ):
-                readers[i] += 1
-                lost = "overwritten" in bugs and node.op == "elemwise_mul" and position == 1
-                lost |= "crowd" in bugs and readers[i] >= 7
-                found[i] = d if lost else found[i] + d
+        found = summed(symbol, values, head_grads, bugs)
         place = {node.name: number for number, node in enumerate(symbol.nodes)}
         grads = {
             name: found[place[name]] + (grads_in[name] if wanted == "add" and "no add" not in bugs else 0)

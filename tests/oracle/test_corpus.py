@@ -9,7 +9,7 @@ import pytest
 
 import refimpl as mx
 from refimpl.oracle.backends import Capabilities, Crashed, Refused
-from refimpl.oracle.drawing.graphs import Exclusions
+from refimpl.oracle.drawing.choices import Exclusions
 from refimpl.oracle.explaining.causes import Cause, gathered
 from refimpl.oracle.judging.comparing import compare
 from refimpl.oracle.judging.reference import expected_of, trace_of

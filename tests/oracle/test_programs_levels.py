@@ -21,8 +21,8 @@ from refimpl.module.thread_pool import ThreadPool
 from refimpl.oracle import program_of
 from refimpl.oracle.bounds import tracking
 from refimpl.oracle.drawing import buckets, modules, optimizers, stores
+from refimpl.oracle.drawing.choices import NOTHING, Capabilities, Exclusions
 from refimpl.oracle.drawing.draws import SeededDraw
-from refimpl.oracle.drawing.graphs import NOTHING, Capabilities, Exclusions
 from refimpl.oracle.judging.reference import expected_of, trace_of
 from refimpl.oracle.programs.interpreter import Refused
 from refimpl.oracle.programs.program import check_program

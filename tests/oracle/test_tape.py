@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from refimpl.oracle.drawing.graphs import Capabilities
+from refimpl.oracle.drawing.choices import Capabilities
 from refimpl.oracle.judging.reference import expected_of
 from refimpl.oracle.judging.tape import COVERED, NotCovered, fractions, witness
 from refimpl.oracle.numbering import program_of

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from refimpl.oracle.backends.mxnet import MXNet
+from refimpl.oracle.drawing.choices import Capabilities, Exclusions
 from refimpl.oracle.drawing.draws import SeededDraw
-from refimpl.oracle.drawing.graphs import Capabilities, Exclusions
 from refimpl.oracle.drawing.stores import CAREFUL, store_program
 from refimpl.oracle.judging.reference import trace_of
 

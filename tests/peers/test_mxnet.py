@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,27 @@ def draw_call(operator: str, number: int, *, special: bool) -> tuple[Call, dict[
     return Call(of, draw.boolean(), special), of.op.cases(SeededDraw(seed)).values
 
 
+def head_gradients(shapes: Sequence[Any], types: Sequence[Any], *, special: bool) -> list[dict[str, Any]]:
+    """Quarters from -2 to 2 for each output."""
+    values, heads = np.random.default_rng(7), []
+    for shape, dtype in zip(shapes, types, strict=True):
+        head = values.integers(-8, 8, shape, endpoint=True) / 4
+        if special:
+            head[head == 0] = 0.5  # infinity times zero says nothing about the slope
+        heads.append(spec_of(head.astype(dtype)))
+    return heads
+
+
+def written(net: Any) -> dict[str, Any]:
+    """The nodes and the heads of a symbol."""
+    graph = json.loads(net.tojson(remove_amp_cast=False))
+    nodes = [
+        {"op": n["op"], "name": n["name"], "inputs": [e[:2] for e in n["inputs"]], "attrs": n.get("attrs", {})}
+        for n in graph["nodes"]
+    ]
+    return {"nodes": nodes, "heads": [head[:2] for head in graph["heads"]]}
+
+
 def program_of(call: Call, graph: Composition, *, gradients: bool) -> Program | None:
     """What is asked of both: bind, forward, backward if there are ``gradients``, and the arguments afterwards.
 
@@ -74,33 +95,23 @@ def program_of(call: Call, graph: Composition, *, gradients: bool) -> Program | 
     of, net, arguments = call.of, graph.net, graph.net.list_arguments()
     arrays = {**dict(zip(of.names, of.arrays, strict=True)), **graph.arrays}
     can = [name for name, yes in zip(of.names, gradient_inputs(of), strict=True) if yes]
-    wanted = [
-        name for name in (*can, *graph.arrays)
-        if arrays[name].dtype.kind == "f" and name in arguments and (next_to(name) in can or name.startswith("out"))
-    ] if has_gradient(of) and not call.inference and gradients else []
+    wanted = []
+    if has_gradient(of) and not call.inference and gradients:
+        floating = [n for n in (*can, *graph.arrays) if arrays[n].dtype.kind == "f" and n in arguments]
+        wanted = [name for name in floating if next_to(name) in can or name.startswith("out")]
     _, shapes, _ = net.infer_shape(**{name: a.shape for name, a in arrays.items()})
     if shapes is None:  # outside np_shape a side of 0 is unknown, here as there
         return None
     _, types, _ = net.infer_type(**{name: a.dtype for name, a in arrays.items()})
-    values, heads = np.random.default_rng(7), []
-    for shape, dtype in zip(shapes, types, strict=True):
-        head = values.integers(-8, 8, shape, endpoint=True) / 4
-        if call.special:
-            head[head == 0] = 0.5  # infinity times zero says nothing about the slope
-        heads.append(spec_of(head.astype(dtype)))
+    heads = head_gradients(shapes, types, special=call.special)
     steps: list[dict[str, Any]] = [{"do": "bind", "requirements": dict.fromkeys(wanted, "write")}]
     if of.op.random:
         steps.append({"do": "seed", "value": 5})
     steps.append({"do": "forward", "train": call.is_train})
     if wanted:
         steps.append({"do": "backward", "heads": heads})
-    written = json.loads(net.tojson(remove_amp_cast=False))
-    nodes = [
-        {"op": n["op"], "name": n["name"], "inputs": [e[:2] for e in n["inputs"]], "attrs": n.get("attrs", {})}
-        for n in written["nodes"]
-    ]
     return check_program({
-        "version": VERSION, "level": 2, "nodes": nodes, "heads": [head[:2] for head in written["heads"]],
+        "version": VERSION, "level": 2, **written(net),
         "arrays": {name: spec_of(array) for name, array in arrays.items()}, "steps": [*steps, {"do": "read"}],
     })
 

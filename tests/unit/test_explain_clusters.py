@@ -170,24 +170,36 @@ def test_the_page_points_at_the_anomaly(name: str) -> None:
     run, pull = found["runs"][0], first["pull"]
     marked = [int(at) for at in re.findall(r'<g class="event [^"]* marked[^"]*" data-step="(\d+)"', page)]
     events = [run["events"][at - 1] for at in marked]
-    assert all(event["worker"] == pull["worker"] for event in events)
-    assert events[0]["what"].endswith(f"asks Pull key {pull['key']}")
-    number = events[0]["what"].partition(" ")[0]
-    pulls = sorted({
-        int(event["what"][1:].partition(" ")[0]) for event in run["events"]
-        if event["worker"] == pull["worker"] and event["what"].endswith(f"asks Pull key {pull['key']}")
-    })
-    assert pulls.index(int(number[1:])) == (len(pulls) - 1 if pull["number"] is None else pull["number"])
-    answers = [event["what"] for event in events[1:]]
-    assert answers == [] if name == "unanswered" else re.fullmatch(rf"{number} gets Held version \d+", answers[0])
+    assert_of_pull(events, pull, run["events"], answered=name != "unanswered")
     assert all(f'href="#e0-{at}"' in broken and f'id="e0-{at}"' in page for at in marked)
     if name != "unanswered":
         assert "The offending pull" in broken
     assert sum(decision > 0 for decision in found["shrunk"]) <= 12
+    assert_found_again(name, found["shrunk"])
+
+
+def assert_of_pull(events: list[Any], pull: dict[str, Any], all_events: list[Any], *, answered: bool) -> None:
+    """The events are those of the offending pull: its request and its answer."""
+    assert all(event["worker"] == pull["worker"] for event in events)
+    asks = f"asks Pull key {pull['key']}"
+    assert events[0]["what"].endswith(asks)
+    number = events[0]["what"].partition(" ")[0]
+    pulls = sorted({
+        int(event["what"][1:].partition(" ")[0]) for event in all_events
+        if event["worker"] == pull["worker"] and event["what"].endswith(asks)
+    })
+    assert pulls.index(int(number[1:])) == (len(pulls) - 1 if pull["number"] is None else pull["number"])
+    answers = [event["what"] for event in events[1:]]
+    assert re.fullmatch(rf"{number} gets Held version \d+", answers[0]) if answered else answers == []
+
+
+def assert_found_again(name: str, schedule: list[int]) -> None:
+    """The schedule that the page shows leads to the anomaly again."""
+    planted = PLANTED[name]
     given = planted.arguments()
     spoil = (lambda _: None) if planted.spoil is None else planted.spoil()
     again = run_tagged(
-        given["program"], planted.seed, explain.clusters.runs.FEW, found["shrunk"],
+        given["program"], planted.seed, explain.clusters.runs.FEW, schedule,
         *([given["server"](given["program"])] if given["server"] else []), threshold=planted.threshold, spoil=spoil,
         waits=True, least=0 if planted.threshold else -4,
     )

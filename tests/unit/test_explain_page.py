@@ -178,13 +178,18 @@ def test_a_deep_network_makes_a_small_page(deep: Deep) -> None:
     assert {f"node-{node['id']}" for node in steps} <= set(identities)
     assert {f"rule-{name}" for name in data["rules"]} <= {link.removeprefix("#") for link in reader.values("href")}
     assert page.count("<code>--json</code> has the rest") == 5  # operators, places, times, gradients, weights
+    assert_weights_are_right(page, *parameters)
+
+
+def assert_weights_are_right(page: str, before: dict[str, np.ndarray], after: dict[str, np.ndarray]) -> None:
+    """The table of the update shows sizes, norms and a number that was followed."""
     words = {row.split("<")[0]: row for row in re.split('<th scope="row">', page.partition('id="update"')[2])}
     for number in (10, 40, 70):  # a convolution in the middle of the table
         name = f"conv{number}_weight"
-        sides, before, change, after, followed = re.findall("<td>(.*?)</td>", words[name])
+        sides, *norms, followed = re.findall("<td>(.*?)</td>", words[name])
         assert sides == "24 \u00d7 24 \u00d7 3 \u00d7 3"
-        old, new = (one[name] for one in parameters)
-        assert [before, change, after] == [markup.value(float(np.linalg.norm(one))) for one in (old, new - old, new)]
+        old, new = before[name], after[name]
+        assert norms == [markup.value(float(np.linalg.norm(one))) for one in (old, new - old, new)]
         pairs = {tuple(map(markup.value, map(float, pair))) for pair in zip(old.flat, new.flat, strict=True)}
         assert tuple(followed.split(" \N{RIGHTWARDS ARROW} ")) in pairs
 

@@ -299,6 +299,22 @@ def test_values_are_those_of_the_run() -> None:
     assert trained.get_outputs()[0].asnumpy()[:4].tolist() == numbers(seen["softmax_output"]).tolist()
 
 
+def readers_of(graph: list[Any], value: str) -> list[str]:
+    """The nodes that read a value."""
+    return [node["id"] for node in graph if any(read["value"] == value for read in node["reads"])]
+
+
+def live_bytes(rows: list[Any], step: int) -> int:
+    """The bytes of all blocks that are used at a step."""
+    return sum(size for _, size in {(r["offset"], r["size"]) for r in rows if r["first"] <= step <= r["last"]})
+
+
+def overlap(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+    """Whether two values, each with the row of its memory, have bytes in common."""
+    (row, value), (own, size) = one, other
+    return row["offset"] < own["offset"] + size["bytes"] and own["offset"] < row["offset"] + value["bytes"]
+
+
 @pytest.mark.clause("Explain/values")
 def test_what_is_overwritten_lay_there_and_nobody_reads_it_again() -> None:
     found = explain.digits(batch_size=4)
@@ -312,20 +328,12 @@ def test_what_is_overwritten_lay_there_and_nobody_reads_it_again() -> None:
         node = nodes[name]
         mine = [places[value["name"]] for value in node["values"] if value["name"] in places]
         for lost in node["overwrites"]:
-            row, value = places[lost]
             assert lost not in told
-            assert value["born"] < order[name]
-            assert any(
-                row["offset"] < own["offset"] + size["bytes"] and own["offset"] < row["offset"] + value["bytes"]
-                for own, size in mine
-            )
-            readers = [order[n["id"]] for n in nodes.values() if any(r["value"] == lost for r in n["reads"])]
-            assert max(readers) <= order[name]
+            assert places[lost][1]["born"] < order[name]
+            assert any(overlap(places[lost], own) for own in mine)
+            assert max(order[reader] for reader in readers_of(found["graph"], lost)) <= order[name]
             told.add(lost)
-        alive = {
-            (row["offset"], row["size"]) for row, _ in places.values() if row["first"] <= order[name] <= row["last"]
-        }
-        assert node["live"] == sum(size for _, size in alive)
+        assert node["live"] == live_bytes([row for row, _ in places.values()], order[name])
         assert 0 < node["live"] <= plan["planned"]
     assert len(told) > 3
 

@@ -61,22 +61,28 @@ def found_here(function: Callable[..., Any]) -> Taken:
     )
 
 
+def same_default(theirs: str | None, ours: str | None) -> bool:
+    """Whether a default is MXNet's, where it is compared."""
+    return theirs in (None, *ANY, ours)
+
+
 def differences(place: str, theirs: Taken, ours: Taken, operator: bool) -> Iterator[str]:
     """What a call in MXNet's manner would meet here; parameters that only we have may follow, with a default."""
     if theirs.rest and (theirs.others or not theirs.by_position):
         return  # it says nothing
-    wanted = {n: t for n, t in theirs.by_position.items() if not (operator and n in BY_NAME_ONLY)}
-    names = [name for name in ours.by_position if not (operator and name in BY_NAME_ONLY)]
+    by_name_only = BY_NAME_ONLY if operator else ()
+    wanted = {name: default for name, default in theirs.by_position.items() if name not in by_name_only}
+    names = [name for name in ours.by_position if name not in by_name_only]
     for position, (name, default) in enumerate(wanted.items()):
         if position >= len(names):
             if not ours.rest:
                 yield f"{place} takes no {name} by position"
         elif names[position] != name:
             yield f"{place} takes {names[position]} where MXNet takes {name}"
-        elif not operator and default not in (None, *ANY) and ours.by_position[name] != default:
+        elif not operator and not same_default(default, ours.by_position[name]):
             yield f"{place}: the default of {name} is {ours.by_position[name]}, not {default}"
     for name in theirs.by_name:
-        if name not in ours.by_position and name not in ours.by_name and not ours.others:
+        if not ours.others and name not in {*ours.by_position, *ours.by_name}:
             yield f"{place} takes no {name}"
     for name in names[len(wanted) :]:
         if ours.by_position[name] is None:

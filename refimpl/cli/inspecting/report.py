@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +36,11 @@ def inspected(
         CommandError: ``given`` names no input, or contradicts the graph.
     """
     here = checkpoint_epochs(prefix)
-    number = "NNNN" if epoch is None else f"{epoch:04d}"
     listed = buckets.listed(prefix)
     if bucket is None and listed.keys and not Path(f"{prefix}-symbol.json").is_file():
         bucket = listed.keys[0]
-    symbol = files.opened(f"{prefix}-symbol.json" if bucket is None else f"{prefix}-{bucket}-symbol.json")
-    params = files.opened(f"{prefix}-{number}.params")
-    states = files.opened(f"{prefix}-{number}.states")
-    problems = [*listed.problems, *(content.problem for content in (symbol, params) if content.problem is not None)]
-    if states.problem is not None and states.problem.kind != "missing-file":  # few checkpoints have one
-        problems.append(states.problem)
+    symbol, params, states, told = _opened(prefix, epoch, bucket)
+    problems = [*listed.problems, *told]
     net, told = graph.graph(symbol)
     problems += told
     arrays = _arrays(params)
@@ -58,7 +53,7 @@ def inspected(
     inputs: list[str] = []
     if net.variables is not None:
         inputs = [name for name in net.variables.arguments if _is_input(name, net.variables, arrays, given)]
-        if arrays.read and not any(one.kind == "gluon-parameters" for one in arrays.problems):
+        if _has_variables(arrays):
             compared = list(_compared(shared or net.variables, arrays, given, params.file, sized["variables"]))
             held_here = len(arrays.arguments) + len(arrays.auxiliary)
             problems += likely.likely(compared, nodes, params.file, prefix, epoch, held_here)
@@ -80,14 +75,35 @@ def inspected(
         "states": None if states.raw is None else {**states.told(), "holds": held},
         "inputs": [{"name": name, "shape": sized["variables"].get(name)} for name in inputs],
         "outputs": sized["outputs"],
-        "layers": [layer._asdict() for layer in sized["layers"]],
+        "layers": _as_data(sized["layers"]),
         "parameters": [files.described(name, array) for name, array in arrays.arguments.items()],
         "auxiliary": [files.described(name, array) for name, array in arrays.auxiliary.items()],
-        "problems": [problem._asdict() for problem in problems],
-        "notes": [note._asdict() for note in likely.gammas(nodes, arrays.arguments)],
+        "problems": _as_data(problems),
+        "notes": _as_data(likely.gammas(nodes, arrays.arguments)),
         "quirks": touched["quirks"],
         "deviations": touched["deviations"],
     }
+
+
+def _opened(prefix: str, epoch: int | None, bucket: int | None) -> tuple[Content, Content, Content, list[Problem]]:
+    """The network's file, that of the parameters, that of the states, and which of them cannot be read."""
+    number = "NNNN" if epoch is None else f"{epoch:04d}"
+    symbol = files.opened(f"{prefix}-symbol.json" if bucket is None else f"{prefix}-{bucket}-symbol.json")
+    params = files.opened(f"{prefix}-{number}.params")
+    states = files.opened(f"{prefix}-{number}.states")
+    problems = [content.problem for content in (symbol, params) if content.problem is not None]
+    if states.problem is not None and states.problem.kind != "missing-file":  # few checkpoints have one
+        problems.append(states.problem)
+    return symbol, params, states, problems
+
+
+def _has_variables(arrays: Arrays) -> bool:
+    """Whether the file could be read and has the names of a graph's variables, which gluon's have not."""
+    return arrays.read and not any(one.kind == "gluon-parameters" for one in arrays.problems)
+
+
+def _as_data(rows: Iterable[Any]) -> list[Data]:
+    return [row._asdict() for row in rows]
 
 
 def _arrays(params: Content) -> Arrays:

@@ -24,6 +24,12 @@ class Reference(NamedTuple):
     """Of its precision, where that is not the precision of the network."""
 
 
+def _named_once(network: Network) -> list[str]:
+    """The outputs of layers whose names no other has."""
+    known = [key for key in network.net.get_internals().list_outputs() if key not in network.net.list_inputs()]
+    return [key for key in known if known.count(key) == 1]
+
+
 @decides("Verify/reference")
 def of_npz(network: Network, name: str) -> Reference:
     """The arrays of an npz file: inputs by their names, outputs of layers by theirs.
@@ -43,8 +49,7 @@ def of_npz(network: Network, name: str) -> Reference:
             " the outputs were computed from under its name",
         )
     internals = network.net.get_internals()
-    known = [key for key in internals.list_outputs() if key not in network.net.list_inputs()]
-    once = [key for key in known if known.count(key) == 1]
+    once = _named_once(network)
     rest = {key: value for key, value in arrays.items() if key not in inputs and key not in network.labels}
     outputs = {key if key in once else f"{key}_output": value for key, value in rest.items()}
     if not set(once) & set(outputs):

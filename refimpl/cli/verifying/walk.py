@@ -150,12 +150,7 @@ class Walk:
     def _node(self, node: Node) -> Iterator[tuple[Compared, Segment | None]]:
         sources = [self._values.get(key_of(entry)) for entry in node.inputs]
         layer = Layer(node, [source.exact for source in sources if source is not None])
-        outputs: list[np.ndarray] | None = None
-        if all(source is not None for source in sources) and not _draws(node):
-            try:
-                outputs = layer.run()
-            except MXNetError:
-                outputs = None
+        outputs = _computed(layer) if all(source is not None for source in sources) else None
         hidden = any(source is not None and source.drafts is not None for source in sources)
         drafts = self._drafted(layer, sources, outputs) if outputs is not None else []
         self._layers[id(node)] = layer, [
@@ -165,26 +160,32 @@ class Walk:
         through = {key: value for source in sources if source is not None for key, value in source.through.items()}
         through[id(node)] = node
         for index in range(node.visible_count()):
-            key = (id(node), index)
-            name = node.entry_name(index)
-            known = self.reference.get(name)
-            if outputs is not None and (known is None or known.shape != outputs[index].shape):
-                told = [draft[index] for draft in drafts]
-                self._values[key] = _Value(outputs[index], told, through)
-            if known is None:
-                yield Compared(node, index, name, "absent" if outputs is not None else "skipped"), None
-                continue
-            target = wide(known)
-            if outputs is None:
-                yield Compared(node, index, name, "skipped"), None
-            elif target.shape != outputs[index].shape:
-                bound = np.asarray(np.max(allowed(layer, outputs, index, self._unit_of(node, index)), initial=0.0))
-                found = Compared(node, index, name, "shape")
-                yield found, self._segment(through, layer, index, target, outputs[index], bound)
-            else:
-                noisy = [draft[index] for draft in drafts] if hidden else None
-                yield self._compared(layer, outputs, noisy, index, name, target, through)
-            self._values[key] = _Value(target)
+            known = self.reference.get(node.entry_name(index))
+            noisy = [draft[index] for draft in drafts]
+            yield self._output(layer, outputs, noisy if hidden else None, index, through)
+            if known is not None:
+                self._values[id(node), index] = _Value(wide(known))
+            elif outputs is not None:
+                self._values[id(node), index] = _Value(outputs[index], noisy, through)
+
+    @decides("Verify/layer-by-layer")
+    def _output(
+        self, layer: Layer, outputs: list[np.ndarray] | None, drafts: list[np.ndarray] | None, index: int,
+        through: dict[int, Node],
+    ) -> tuple[Compared, Segment | None]:
+        """What becomes of one output, and the layers to be searched."""
+        node, name = layer.node, layer.node.entry_name(index)
+        known = self.reference.get(name)
+        if outputs is None:
+            return Compared(node, index, name, "skipped"), None
+        if known is None:
+            return Compared(node, index, name, "absent"), None
+        target = wide(known)
+        if target.shape != outputs[index].shape:
+            bound = np.asarray(np.max(allowed(layer, outputs, index, self._unit_of(node, index)), initial=0.0))
+            segment = self._segment(through, layer, index, target, outputs[index], bound)
+            return Compared(node, index, name, "shape"), segment
+        return self._compared(layer, outputs, drafts, index, name, target, through)
 
     def _drafted(
         self, layer: Layer, sources: list[_Value | None], outputs: list[np.ndarray]
@@ -268,6 +269,16 @@ class Walk:
 
     def _unit_of(self, node: Node, index: int) -> float:
         return self._unit or self._units.get((id(node), index), UNITS["float32"])
+
+
+def _computed(layer: Layer) -> list[np.ndarray] | None:
+    """What a layer makes of its inputs; None where numbers are drawn or inputs are refused."""
+    if _draws(layer.node):
+        return None
+    try:
+        return layer.run()
+    except MXNetError:
+        return None
 
 
 def _draws(node: Node) -> bool:

@@ -137,8 +137,12 @@ def _pooling(case: Case) -> Iterator[Guess]:
             yield _with(case, **changed)
     for size in sorted({(n, n) for side in kernel for n in (side - 1, side + 1) if n > 0}):
         yield _with(case, kernel=size)
-    empty = -np.inf if p.pool_type == "max" else 0.0
-    for before, after in itertools.product(range(max(kernel)), range(max(kernel))):
+    yield from _uneven_borders(max(kernel), pad, -np.inf if p.pool_type == "max" else 0.0)
+
+
+def _uneven_borders(widest: int, pad: tuple[int, ...], empty: float) -> Iterator[Guess]:
+    """Pooling of an image with other borders before it than behind it, which hold ``empty``."""
+    for before, after in itertools.product(range(widest), range(widest)):
         if (before, before) == pad and before == after:
             continue
         sides = ((0, 0), (0, 0), (before, after), (before, after))

@@ -44,6 +44,11 @@ def agreed(rule: str, what: str, one: Any, other: Any) -> Any:
     return one
 
 
+def all_agreed(rule: str, what: str, some: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    """:func:`agreed` for each pair of two lists; messages add its number to ``what``."""
+    return [agreed(rule, f"{what} {j}", *pair) for j, pair in enumerate(zip(some, others, strict=True))]
+
+
 def unchanged(one: Sequence[Any], other: Sequence[Any]) -> bool:
     """Whether two lists of shapes or types say the same (a dtype may equal None, so that is asked for first)."""
     return all((a is None) == (b is None) and a == b for a, b in zip(one, other, strict=True))

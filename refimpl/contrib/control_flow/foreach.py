@@ -10,7 +10,7 @@ import numpy as np
 from ...base import decides, require
 from ...kernels.foundation import UNKNOWN, Buffer, agree, either, register
 from ...kernels.foundation.params import Shape
-from .bodies import SHAPES, Body, agreed, unchanged
+from .bodies import SHAPES, Body, all_agreed, unchanged
 from .loops import LoopLayout, Pair, back_in_time, backward_buffers, row_of, run_step
 from .parameters import ControlFlow, GraphUse, order_of, register_arguments
 
@@ -81,35 +81,30 @@ def _length(shapes: Sequence[Any]) -> int:
 def through(p: GraphUse, rule: str, ins: list, outs: list) -> tuple[list, list]:
     """Shapes or types of all inputs and outputs, by inference through the body."""
     layout, shapes = layout_of(p), rule == SHAPES
-    data, stacks = [ins[pair.outer] for pair in layout.data], outs[: layout.rows]
-    length = _length([*data, *stacks]) if shapes else UNKNOWN
+    rows, length = outs[: layout.rows], int(UNKNOWN)
     inner: list[Any] = [None] * len(layout.body.variables)
     for pair in [*layout.data, *layout.rest]:
         inner[pair.inner] = ins[pair.outer]
-    for pair in layout.data if shapes else ():
-        inner[pair.inner] = _inside(ins[pair.outer])
-    rows = [_inside(shape) for shape in stacks] if shapes else list(stacks)
-    states = [
-        agreed(rule, f"state {j}", ins[pair.outer], outs[layout.rows + j]) for j, pair in enumerate(layout.states)
-    ]
+    if shapes:
+        length = _length([*(ins[pair.outer] for pair in layout.data), *rows])
+        for pair in layout.data:
+            inner[pair.inner] = _inside(ins[pair.outer])
+        rows = [_inside(shape) for shape in rows]
+    states = all_agreed(rule, "state", [ins[pair.outer] for pair in layout.states], outs[layout.rows :])
     while True:
         for pair, state in zip(layout.states, states, strict=True):
             inner[pair.inner] = state
         inner, heads = layout.body.infer(rule, inner, [*rows, *states])
         rows, before = heads[: layout.rows], states
-        states = [
-            agreed(rule, f"state {j}", inner[pair.inner], heads[layout.rows + j])
-            for j, pair in enumerate(layout.states)
-        ]
+        states = all_agreed(rule, "state", [inner[pair.inner] for pair in layout.states], heads[layout.rows :])
         if unchanged(states, before):
             break
     found = list(ins)
-    for pair in [*layout.states, *layout.rest]:
+    for pair in [*layout.data, *layout.states, *layout.rest]:
         found[pair.outer] = inner[pair.inner]
-    for pair in layout.data:
-        row = inner[pair.inner]
-        found[pair.outer] = _stacked(length, row, ins[pair.outer]) if shapes else row
     if shapes:
+        for pair in layout.data:
+            found[pair.outer] = _stacked(length, inner[pair.inner], ins[pair.outer])
         rows = [_stacked(length, row, None) for row in rows]
     return found, [*rows, *states]
 

@@ -130,13 +130,7 @@ def _needed(layout: LoopLayout, targets: Sequence[Buffer | None]) -> tuple[set[i
         pair.inner for pair in [*layout.data, *layout.states, *layout.rest] if targets[pair.outer] is not None
     }
     summed = {pair.inner for pair in layout.rest}
-    reached = layout.body.reached()[layout.rows :]
-    needed: set[int] = set()
-    for _ in layout.states:  # what the next state leads to grows until nothing is new
-        through = wanted | {layout.states[j].inner for j in needed}
-        needed |= {
-            j for j, pair in enumerate(layout.states) if pair.inner in wanted or reached[j] & through
-        }
+    needed = _states_that_reach(layout, wanted)
     derived = layout.body.derived(wanted | {layout.states[j].inner for j in needed}, summed)
     if derived.refused is not None:
         # a state that only chooses, such as an index, has no gradient to hand on
@@ -148,6 +142,18 @@ def _needed(layout: LoopLayout, targets: Sequence[Buffer | None]) -> tuple[set[i
         if derived.refused is not None:
             raise derived.refused
     return needed, derived
+
+
+def _states_that_reach(layout: LoopLayout, wanted: set[int]) -> set[int]:
+    """Numbers of the states that are wanted or lead, through later steps, to something wanted."""
+    reached = layout.body.reached()[layout.rows :]
+    found: set[int] = set()
+    for _ in layout.states:  # what the next state leads to grows until nothing is new
+        through = wanted | {layout.states[j].inner for j in found}
+        found |= {
+            j for j, pair in enumerate(layout.states) if pair.inner in wanted or reached[j] & through
+        }
+    return found
 
 
 @decides("control-flow/gradient")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 from ...base import decides, require
 from ...kernels.foundation import Buffer, agree, register
 from ...kernels.foundation.params import AtLeast, Shape
-from .bodies import SHAPES, TYPES, Body, Frame, agreed, unchanged
+from .bodies import SHAPES, TYPES, Body, Frame, agreed, all_agreed, unchanged
 from .loops import LoopLayout, Pair, back_in_time, backward_buffers, row_of, run_step
 from .parameters import ControlFlow, GraphUse, register_arguments
 
@@ -55,29 +55,33 @@ def layout_of(p: GraphUse) -> LoopLayout:
     return LoopLayout(p.bodies[1], [], states, rest, p.values.num_out_data)
 
 
+def _through_body(p: GraphUse, rule: str, found: list, rows: list) -> tuple[list, list]:
+    """Infer through the body once; what it says of inputs goes to ``found``, of rows and states it is returned."""
+    layout = layout_of(p)
+    states = [found[pair.outer] for pair in layout.states]
+    inner = [found[outer] for outer in p.values.func_input_locs]
+    inner, heads = layout.body.infer(rule, inner, [*rows, *states])
+    states = all_agreed(rule, "loop variable", [inner[pair.inner] for pair in layout.states], heads[layout.rows :])
+    for pair in layout.rest:
+        found[pair.outer] = agreed(rule, f"input {pair.outer}", found[pair.outer], inner[pair.inner])
+    for pair, state in zip(layout.states, states, strict=True):
+        found[pair.outer] = state
+    return heads[: layout.rows], states
+
+
 def through(p: GraphUse, rule: str, ins: list, outs: list) -> tuple[list, list]:
     """Shapes or types of all inputs and outputs, by inference through the two graphs."""
     layout, asking = layout_of(p), p.bodies[0]
     found = list(ins)
-    for j, pair in enumerate(layout.states):
-        found[pair.outer] = agreed(rule, f"loop variable {j}", found[pair.outer], outs[layout.rows + j])
+    states = all_agreed(rule, "loop variable", [ins[pair.outer] for pair in layout.states], outs[layout.rows :])
+    for pair, state in zip(layout.states, states, strict=True):
+        found[pair.outer] = state
     rows = list(outs[: layout.rows])
     if rule == SHAPES:
         rows = [None if row is None else tuple(row[1:]) for row in rows]
     while True:
         before = list(found)
-        states = [found[pair.outer] for pair in layout.states]
-        inner = [found[outer] for outer in p.values.func_input_locs]
-        inner, heads = layout.body.infer(rule, inner, [*rows, *states])
-        rows = heads[: layout.rows]
-        states = [
-            agreed(rule, f"loop variable {j}", inner[pair.inner], heads[layout.rows + j])
-            for j, pair in enumerate(layout.states)
-        ]
-        for pair in layout.rest:
-            found[pair.outer] = agreed(rule, f"input {pair.outer}", found[pair.outer], inner[pair.inner])
-        for pair, state in zip(layout.states, states, strict=True):
-            found[pair.outer] = state
+        rows, states = _through_body(p, rule, found, rows)
         asked, answer = asking.infer(rule, [found[outer] for outer in p.values.cond_input_locs], [None])
         if rule == SHAPES:
             require_one("_while_loop", answer[0])

@@ -163,7 +163,7 @@ class SVRGModule(Module):
         if self._kvstore is None:
             _require_rows(sum(sums.rows))
             return [
-                {name: _mean(total, mine, rows).astype(types[name], copy=False) for name, total in totals.items()}
+                _means_of(totals, mine, rows, types)
                 for totals, mine, rows in zip(sums.gradients, self._rows, sums.rows, strict=True)
             ]
         store, batch, rows = self._kvstore, sum(self._rows), sum(sums.rows)
@@ -177,7 +177,7 @@ class SVRGModule(Module):
                 batch *= store.num_workers
                 carries = store.rank == 0
         _require_rows(rows)
-        means = {name: _mean(total, batch, rows).astype(types[name], copy=False) for name, total in whole.items()}
+        means = _means_of(whole, batch, rows, types)
         if svrg_quirks.MEAN_PER_DEVICE.active:
             count = len(self._context)
             return [{name: mean / count for name, mean in means.items()} for _ in self._context]
@@ -345,6 +345,10 @@ def _mean(total: NDArray, batch: float, rows: float) -> NDArray:
     if svrg_quirks.PADDING.active:
         return total / (rows / batch)
     return total * batch / max(rows, 1)
+
+
+def _means_of(totals: Mapping[str, NDArray], batch: float, rows: float, types: Mapping[str, Any]) -> dict[str, NDArray]:
+    return {name: _mean(total, batch, rows).astype(types[name], copy=False) for name, total in totals.items()}
 
 
 def _require_rows(rows: float) -> None:

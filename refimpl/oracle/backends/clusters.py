@@ -22,7 +22,7 @@ from ...kvstore.schedule import Faults
 from ...kvstore.server import step as sound
 from ...kvstore.simulated import SimulatedCluster
 from ...ndarray.sparse import row_sparse_array
-from ..drawing.graphs import Capabilities
+from ..drawing.choices import Capabilities
 from ..judging.reference import Program
 from ..programs.clusters import scripts_of
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...kernels.foundation import get
 from ...op_registry.signatures import parsed
-from ..drawing.graphs import Capabilities
+from ..drawing.choices import Capabilities
 from ..judging.reference import Program, Trace
 from ..programs.values import array_of
 from .protocol import Refused, Unsupported

@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from ..drawing.graphs import Capabilities
+from ..drawing.choices import Capabilities
 from ..judging.reference import Program, Trace
 from ..programs import messages
 from .protocol import Crashed, Refused, Unsupported

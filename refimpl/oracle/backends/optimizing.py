@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..drawing.graphs import Capabilities
+from ..drawing.choices import Capabilities
 from ..judging.reference import Program, Trace
 from ..programs.values import array_of
 from .optimizer_rules import BASE_RATES, RULES, Step

@@ -18,7 +18,8 @@ from typing import Any
 import refimpl
 
 from ...kernels.foundation.loop import SIMULATED, plain_kernels, python_loops
-from ..drawing.graphs import Capabilities, drawable
+from ..drawing.choices import Capabilities
+from ..drawing.graphs import drawable
 from ..drawing.networks import IN_NETWORKS
 from ..judging.reference import Program, Trace
 from ..programs import interpreter

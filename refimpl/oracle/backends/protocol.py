@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..drawing.graphs import Capabilities
+from ..drawing.choices import Capabilities
 from ..judging.reference import Program, Trace, trace_of
 from ..programs.interpreter import Refused
 

@@ -31,6 +31,16 @@ def _lifted(name: str) -> Callable[[Any], Any]:
     function: Callable[[float], float] = getattr(math, name)
     own = UNITS.get(name, OTHER_UNITS)
 
+    def of_exact(x: Number, value: float) -> Number:
+        """The result where the argument is without error."""
+        if math.isnan(value):
+            return exactly(value)
+        if name == "sqrt" and Fraction(value) ** 2 == Fraction(x.value):  # the product of floats may be rounded
+            return exactly(value)
+        if value in (0.0, 1.0) and name not in ("gamma", "lgamma"):
+            return exactly(value)  # exp(0), cos(0), tanh(0): every library has these right
+        return rounded(value, 0.0, own) if math.isfinite(value) else pole(value)
+
     def lifted(x: Any) -> Any:
         x = number(x)
         if not math.isfinite(x.value):
@@ -38,15 +48,7 @@ def _lifted(name: str) -> Callable[[Any], Any]:
             return free(found) if x.bound() else pole(found) if is_pole(x) and math.isinf(found) else exactly(found)
         value, error = plain(function, x.value), x.bound()
         if error == 0:
-            if math.isnan(value):
-                return exactly(value)
-            if name == "sqrt" and Fraction(value) ** 2 == Fraction(x.value):  # the product of floats may be rounded
-                return exactly(value)
-            if value in (0.0, 1.0) and name not in ("gamma", "lgamma"):
-                return exactly(value)  # exp(0), cos(0), tanh(0): every library has these right
-            if math.isfinite(value):
-                return rounded(value, 0.0, own)
-            return pole(value)
+            return of_exact(x, value)
         if error == INFINITE:
             return free(value)
         if name in _BOUNDED_SLOPE:

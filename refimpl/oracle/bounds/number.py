@@ -17,6 +17,7 @@ from typing import Any
 
 from ...base import decides
 from .comparable import Comparable
+from .corners import Kind, infinite_product, infinite_quotient, quotient_by_zero
 from .ieee import plain
 from .precision import DOUBLE, NOW, Precision
 
@@ -112,11 +113,7 @@ class Number(Comparable):
         if (none_a and abs(b) + error_b < INFINITE) or (none_b and abs(a) + error_a < INFINITE):
             return Number(value, 0.0, 0.0, 1, EXPONENT_OF_ZERO)  # the other's sign may be open, so this one's is
         if not (math.isfinite(a) and math.isfinite(b)):
-            certain = (abs(a) > error_a or error_a == 0) and (abs(b) > error_b or error_b == 0)
-            if is_pole(self) or is_pole(other):
-                certain = certain and not (math.isnan(value) or self.terms or other.terms)
-                return pole(value) if certain else free(value)
-            return exactly(value) if certain or (math.isnan(value) and error_a + error_b == 0) else free(value)
+            return infinite_product(_KIND, self, other, value)
         return _inexact_product(self, other, value)
 
     __rmul__ = __mul__
@@ -241,13 +238,7 @@ def _extreme(value: float, *inputs: Number) -> Number:
 def _quotient(a: Number, b: Number) -> Number:
     below, error = abs(b.value), b.bound()
     if b.value == 0 and b.grain is not None:
-        if a.grain is None and not abs(a.value) > a.bound():  # also where it is not a number
-            return Number(math.nan, INFINITE, 0.0, 0, None)
-        if b.terms and a.value:  # the sign of a sum of zeros depends on whether it starts at 0
-            return free(math.inf)
-        top = a.value
-        infinite = math.copysign(INFINITE, top) * math.copysign(1, b.value)
-        return exactly(math.nan) if top == 0 or math.isnan(top) else pole(infinite)
+        return quotient_by_zero(_KIND, a, b)
     if not below > error:
         if b.grain is not None and b.value != b.value:
             return exactly(math.nan)
@@ -260,9 +251,7 @@ def _quotient(a: Number, b: Number) -> Number:
         if fits(mass, grain):
             return Number(value, 0.0, mass, gathered(a.terms, value), grain)
     if math.isinf(b.value) or not math.isfinite(a.value):
-        if is_pole(a) or (is_pole(b) and not math.isfinite(a.value)):
-            return free(value) if math.isnan(value) or b.terms else pole(value)
-        return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
+        return infinite_quotient(_KIND, a, b, value)
     # one more unit, because a product with the reciprocal is as good
     if 0 < a.terms <= SHORT:
         return _short_sum(value, (a.error + abs(value) * error) / (below - error), a.mass / (below - error), a.terms, 2)
@@ -297,6 +286,9 @@ def is_pole(x: Number) -> bool:
 def free(value: float) -> Number:
     """A number of which nothing is known."""
     return Number(value, INFINITE, 0.0, 0, None)
+
+
+_KIND = Kind(exactly, free, pole, is_pole)
 
 
 def number(value: Any) -> Number:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from .comparable import Comparable
+from .corners import Kind, infinite_product, infinite_quotient, quotient_by_zero
 from .ieee import plain
 from .number import EXPONENT_OF_ZERO, INFINITE, SHORT, fits, gathered
 from .precision import NOW, Precision
@@ -25,7 +26,6 @@ from .rationals import (
     lowest_bit,
     over,
     plus,
-    sign_of,
     size_of,
     times,
     to_float,
@@ -181,6 +181,9 @@ def is_pole(x: Enclosure) -> bool:
     return x.grain is None and x.error == 0 and type(x.value) is float and math.isinf(x.value)
 
 
+_KIND = Kind(exactly, free, pole, is_pole)
+
+
 def number(value: Any) -> Enclosure:
     """A constant: exact if it has few bits, else rounded as an implementation may round it."""
     if type(value) is Enclosure:
@@ -278,11 +281,7 @@ def _product(a: Enclosure, b: Enclosure) -> Enclosure:
         if zero.value == 0 == zero.bound() and zero.mass == 0 and finite(other.value) and other.bound() < INFINITE:
             return Enclosure(value, 0, Fraction(0), 1, EXPONENT_OF_ZERO)  # the sign of either may be open
     if not (finite(a.value) and finite(b.value)):
-        certain = all(abs(x.value) > x.bound() or x.bound() == 0 for x in (a, b))
-        if is_pole(a) or is_pole(b):
-            certain = certain and not (math.isnan(value) or a.terms or b.terms)
-            return pole(value) if certain else free(value)
-        return exactly(value) if certain or (math.isnan(value) and a.bound() + b.bound() == 0) else free(value)
+        return infinite_product(_KIND, a, b, value)
     error_a, error_b = a.split(), b.split()
     if INFINITE in (error_a, error_b):
         return free(value)
@@ -310,22 +309,14 @@ def _short_sum(value: Value, error: Value, mass: Value, terms: int, units: int) 
 def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
     error = b.bound()
     if b.value == 0 and b.grain is not None:
-        if a.grain is None and not abs(a.value) > a.bound():  # also where it is not a number
-            return free(math.nan)
-        if b.terms and a.value:  # the sign of a sum of zeros depends on whether it starts at 0
-            return free(INFINITE)
-        if a.value == 0 or math.isnan(a.value):
-            return exactly(math.nan)
-        return pole(math.copysign(INFINITE, sign_of(a.value)) * math.copysign(1, b.value))
+        return quotient_by_zero(_KIND, a, b)
     if not abs(b.value) > error:
         return exactly(math.nan) if b.grain is not None and math.isnan(b.value) else free(math.nan)
     value = over(a.value, b.value)
     if a.grain is not None and a.value == 0 == a.mass and finite(b.value) and error < INFINITE:
         return Enclosure(value, 0, Fraction(0), a.terms, EXPONENT_OF_ZERO)
     if not finite(b.value) or not finite(a.value):
-        if is_pole(a) or (is_pole(b) and not finite(a.value)):
-            return free(value) if math.isnan(value) or b.terms else pole(value)
-        return exactly(value) if a.bound() < INFINITE and error < INFINITE else free(value)
+        return infinite_quotient(_KIND, a, b, value)
     mass, size = Fraction(a.mass) / abs(Fraction(b.value)), size_of(value)
     if a.grain is not None and b.grain is not None and abs(math.frexp(b.value)[0]) == 0.5:
         grain = a.grain - math.frexp(b.value)[1] + 1

@@ -66,6 +66,18 @@ def _lifted(name: str) -> Callable[[Any], Enclosure]:
     function: Callable[[float], float] = getattr(math, name)
     own = UNITS.get(name, OTHER_UNITS)
 
+    def of_exact(x: Enclosure, near: float) -> Enclosure | None:
+        """The result where the argument is without error, if it is known exactly."""
+        if not math.isfinite(near):
+            return exactly(near) if math.isnan(near) else rigorous.pole(near)
+        if name == "fabs":
+            return abs(x)
+        if name == "sqrt" and Fraction(near) ** 2 == x.value:
+            return exactly(near)
+        if x.value in (0, 1) and near in (0.0, 1.0) and name not in ("gamma", "lgamma"):
+            return exactly(near)  # exp(0), cos(0), log(1): every library has these right
+        return None
+
     def lifted(x: Any) -> Enclosure:
         x = number(x)
         error = x.bound()
@@ -75,15 +87,8 @@ def _lifted(name: str) -> Callable[[Any], Enclosure]:
                 return free(found)
             return rigorous.pole(found) if is_pole(x) and math.isinf(found) else exactly(found)
         near = plain(function, to_float(x.value))
-        if error == 0:
-            if not math.isfinite(near):
-                return exactly(near) if math.isnan(near) else rigorous.pole(near)
-            if name == "fabs":
-                return abs(x)
-            if name == "sqrt" and Fraction(near) ** 2 == x.value:
-                return exactly(near)
-            if x.value in (0, 1) and near in (0.0, 1.0) and name not in ("gamma", "lgamma"):
-                return exactly(near)  # exp(0), cos(0), log(1): every library has these right
+        if error == 0 and (known := of_exact(x, near)) is not None:
+            return known
         if error == math.inf or not math.isfinite(near):
             return free(near)
         middle = value_of(near)

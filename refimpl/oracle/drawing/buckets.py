@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..programs.program import VERSION
+from .choices import NOTHING, Capabilities, Exclusions, Program
 from .draws import Draw
-from .graphs import NOTHING, Capabilities, Exclusions, Program
 from .modules import RATES, Script, enough, rows_over
 from .networks import Network, draw_network, program_of
 
@@ -127,12 +127,7 @@ def svrg_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
     exclude = exclude.also(operator="module/states")
     if "svrg/batch statistics" in exclude.operators:
         exclude = exclude.also(operator="BatchNorm")
-    network = draw_network(draw, capabilities, exclude)
-    if not network.losses or any(each.axis for each in network.data):
-        network = Network(draw, capabilities, exclude)
-        value = network.dense(network.input("data", (draw.integer(1, 4),)))
-        label = network.label("softmax_label", value.shape)
-        network.heads = [network.apply("LinearRegressionOutput", [value, label], {}, name="softmax")]
+    network = _svrg_network(draw, capabilities, exclude)
     script = Script(draw, network, exclude, 3)
     script.loads = None
     if not script.may("svrg/two devices"):
@@ -156,17 +151,33 @@ def svrg_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
         script.add("set_params", arrays=dict(network.parameters))  # whatever the optimizer made of them
     rounds = draw.integer(1, 2) if script.may("svrg/second pass") else 1
     for _ in range(rounds):
-        batches = draw.integer(1, 3)
-        padding = draw.integer(0, script.rows - 1) if script.may("svrg/padding") and batches > 1 else 0
-        rows = batches * script.rows - padding
-        script.add("full_pass", **script.batch(rows), batch=script.rows)
-        for _ in range(draw.integer(1, 3)):
-            as_bound = corners and draw.one_in(4)
-            script.add("forward", **script.batch(script.rows), **({} if as_bound else {"train": True}))
-            script.add("backward")
-            for _ in range(1 + (corners and draw.one_in(6))):
-                script.add("update")
-            if draw.one_in(3):
-                script.add("get_params")
+        _full_pass(draw, script, corners)
     script.add("get_params")
     return program_of(4, network, script.steps)
+
+
+def _svrg_network(draw: Draw, capabilities: Capabilities, exclude: Exclusions) -> Network:
+    """A network with a loss, and with the batch on the first axis."""
+    network = draw_network(draw, capabilities, exclude)
+    if not network.losses or any(each.axis for each in network.data):
+        network = Network(draw, capabilities, exclude)
+        value = network.dense(network.input("data", (draw.integer(1, 4),)))
+        label = network.label("softmax_label", value.shape)
+        network.heads = [network.apply("LinearRegressionOutput", [value, label], {}, name="softmax")]
+    return network
+
+
+def _full_pass(draw: Draw, script: Script, corners: bool) -> None:
+    """A full pass over one to three batches, and one to three steps that it corrects."""
+    batches = draw.integer(1, 3)
+    padding = draw.integer(0, script.rows - 1) if script.may("svrg/padding") and batches > 1 else 0
+    rows = batches * script.rows - padding
+    script.add("full_pass", **script.batch(rows), batch=script.rows)
+    for _ in range(draw.integer(1, 3)):
+        as_bound = corners and draw.one_in(4)
+        script.add("forward", **script.batch(script.rows), **({} if as_bound else {"train": True}))
+        script.add("backward")
+        for _ in range(1 + (corners and draw.one_in(6))):
+            script.add("update")
+        if draw.one_in(3):
+            script.add("get_params")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..programs.program import VERSION
+from .choices import NOTHING, Capabilities, Exclusions, Program
 from .draws import Draw
-from .graphs import NOTHING, Capabilities, Exclusions, Program
 
 Step = dict[str, Any]
 
@@ -35,13 +35,7 @@ def cluster_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions 
     sparse = [name for name in names if may("rows") and draw.one_in(5)]
     steps: list[Step] = []
     for _ in range(draw.integer(1, 4)):
-        if kind == "dist_sync":
-            steps.append({"do": "push", "key": draw.choice(names)})
-        else:
-            steps += [{"do": "push", "key": draw.choice(names), "worker": worker} for worker in range(workers)]
-        for worker in range(workers):
-            for _ in range(draw.choice((0, 0, 1, 1, 2))):
-                steps.append({"do": "pull", "key": draw.choice(names), "worker": worker})
+        steps += _round(draw, kind, workers, names)
         if may("barrier") and draw.one_in(5):
             steps.append({"do": "barrier"})
     most = {"drops": 8, "duplicates": 8, "crashes": 2}
@@ -54,3 +48,15 @@ def cluster_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions 
     if sparse:
         settings["sparse"] = sparse
     return {"version": VERSION, "level": 7, "steps": steps, "settings": settings}
+
+
+def _round(draw: Draw, kind: str, workers: int, names: list[Any]) -> list[Step]:
+    """A push of every worker, and pulls of some."""
+    if kind == "dist_sync":
+        steps: list[Step] = [{"do": "push", "key": draw.choice(names)}]
+    else:
+        steps = [{"do": "push", "key": draw.choice(names), "worker": worker} for worker in range(workers)]
+    for worker in range(workers):
+        for _ in range(draw.choice((0, 0, 1, 1, 2))):
+            steps.append({"do": "pull", "key": draw.choice(names), "worker": worker})
+    return steps

@@ -6,21 +6,12 @@ from typing import Any
 
 from ...kernels.foundation import get
 from ..programs.program import VERSION, pruned
+from .choices import NOTHING, Capabilities, Exclusions, Program, of_type
 from .draws import Draw
-from .graphs import (
-    KEEP_SHAPE,
-    NOTHING,
-    Capabilities,
-    Entry,
-    Exclusions,
-    Graph,
-    Program,
-    draw_elementwise,
-    draw_graph,
-    of_type,
-)
+from .graphs import KEEP_SHAPE, Entry, Graph, draw_elementwise, draw_graph
 from .random_numbers import drawn_at_random
 
+Step = dict[str, Any]
 MONITOR = "executor/monitor"
 """What ``exclude.operators`` may name beside operators: executors are then drawn without monitors."""
 
@@ -82,21 +73,9 @@ def of_graph(
     """
     if level == 1:
         return _program(1, graph, heads, [{"do": "bind"}, {"do": "forward", "train": draw.boolean()}])
-    wanted = [n for n in graph.arrays if n not in graph.no_gradient]
-    requirements, gradients = {}, {}
-    names = [node["op"] for node in graph.nodes]
-    if exclude.requirements:
-        names += [of_type(name, graph.dtype) for name in names]
-    possible = [r for r in capabilities.requirements if exclude.allowed(r, names)]
-    if not _differentiable(graph) or not exclude.allowed("write", names):
-        possible = []
-    alike = draw.choice((*possible, "each its own"))
-    for name in wanted if possible else ():
-        requirement = draw.choice(possible) if alike == "each its own" else alike
-        requirements[name] = requirement
-        if requirement == "add":
-            gradients[name] = like(draw, graph, name)
-    steps: list[dict[str, Any]] = [{"do": "bind", "requirements": requirements, "gradients": gradients}]
+    names = _names(graph, exclude)
+    requirements, gradients = _requirements(draw, graph, names, capabilities, exclude)
+    steps: list[Step] = [{"do": "bind", "requirements": requirements, "gradients": gradients}]
     repeated = exclude.allowed("repeated", names)
     zeros = any(requirements.get(name, "null") != "null" for name in graph.zero_gradient)
     seldom = 2 if zeros else 12  # a monitor is told of zeros that no step computes
@@ -106,23 +85,55 @@ def of_graph(
         if capabilities.corners and draw.one_in(seldom) and MONITOR not in exclude.operators:
             steps.append({"do": "monitor", "inputs": draw.boolean()})
         for number in range(1 + draw.one_in(5)):
-            step: dict[str, Any] = {"do": "forward", "train": True}
-            changeable = [n for n in graph.arrays if n not in graph.states]
-            if len(steps) > 2 and changeable and draw.boolean():
-                changed = draw.choice(changeable)
-                step["arrays"] = {changed: like(draw, graph, changed)}
-                if capabilities.corners and draw.one_in(4):
-                    step["keywords"] = True
+            step = _forward(draw, graph, capabilities, changes=len(steps) > 2)
             if number:
                 step["train"] = draw.boolean()
             steps.append(step)
         steps[-1]["train"] = not (capabilities.corners and draw.one_in(6))
         if set(requirements.values()) - {"null"}:
-            backward: dict[str, Any] = {"do": "backward", "heads": head_gradients(draw, graph, heads)}
+            backward: Step = {"do": "backward", "heads": head_gradients(draw, graph, heads)}
             if capabilities.corners and not steps[-1]["train"] and draw.boolean():
                 backward["train"] = False
             steps += [backward] * (1 + (draw.one_in(6) and repeated))
     return _program(2, graph, heads, steps)
+
+
+def _names(graph: Graph, exclude: Exclusions) -> list[str]:
+    """The operators of a graph as ``exclude`` may name them."""
+    names = [node["op"] for node in graph.nodes]
+    if exclude.requirements:
+        names += [of_type(name, graph.dtype) for name in names]
+    return names
+
+
+def _requirements(
+    draw: Draw, graph: Graph, names: list[str], capabilities: Capabilities, exclude: Exclusions
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """What is wanted of each variable's gradient, and what is there before where it is added to."""
+    wanted = [n for n in graph.arrays if n not in graph.no_gradient]
+    requirements, gradients = {}, {}
+    possible = [r for r in capabilities.requirements if exclude.allowed(r, names)]
+    if not _differentiable(graph) or not exclude.allowed("write", names):
+        possible = []
+    alike = draw.choice((*possible, "each its own"))
+    for name in wanted if possible else ():
+        requirement = draw.choice(possible) if alike == "each its own" else alike
+        requirements[name] = requirement
+        if requirement == "add":
+            gradients[name] = like(draw, graph, name)
+    return requirements, gradients
+
+
+def _forward(draw: Draw, graph: Graph, capabilities: Capabilities, *, changes: bool) -> Step:
+    """A forward pass, which may change one array before."""
+    step: Step = {"do": "forward", "train": True}
+    changeable = [n for n in graph.arrays if n not in graph.states]
+    if changes and changeable and draw.boolean():
+        changed = draw.choice(changeable)
+        step["arrays"] = {changed: like(draw, graph, changed)}
+        if capabilities.corners and draw.one_in(4):
+            step["keywords"] = True
+    return step
 
 
 def like(draw: Draw, graph: Graph, name: str) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...executor_manager import _split_input_slice
+from .choices import NOTHING, Capabilities, Exclusions, Program
 from .draws import Draw
-from .graphs import NOTHING, Capabilities, Exclusions, Program
 from .networks import Network, draw_network, program_of
 
 RATES = (0.5, 0.25, 0.125, 0.0625)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from ...kernels.foundation import get
 from ...symbol.calls import attribute_text
+from .choices import NOTHING, Capabilities, Exclusions, Program
 from .draws import Draw, Shape
-from .graphs import NOTHING, Capabilities, Exclusions, Program
 
 KERNEL_STYLES = ("dyadic", "dyadic", "dyadic", "normal", "smooth", "tied")
 IN_NETWORKS = ("BatchNorm", "LeakyReLU")

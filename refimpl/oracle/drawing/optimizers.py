@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..programs.program import VERSION
+from .choices import NOTHING, Capabilities, Exclusions, Program
 from .draws import Draw
-from .graphs import NOTHING, Capabilities, Exclusions, Program
 from .random_numbers import langevin_program
 
 Step = dict[str, Any]
@@ -65,52 +65,91 @@ def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusion
     if may("sgld") and draw.one_in(64):
         return langevin_program(draw)
     rule = draw.choice([name for name in RULES if may(name)])
-    styles = [style for style in ("dyadic", "dyadic", "normal", "smooth", "onehot") if style in capabilities.styles]
-    style = draw.choice(styles or capabilities.styles)
-    half = rule in HALVES and "optimizer/half" not in exclude.operators and draw.one_in(5)
-    dtype = "float16" if half else "float32"
-    shapes = [
-        (draw.integer(1, 4), draw.integer(1, 3)) if rule == "groupadagrad" or draw.boolean() else (draw.integer(1, 6),)
-        for _ in range(draw.integer(1, len(NAMES) if capabilities.corners else 4))
-    ]
-    by_text = draw.one_in(4)
-    indices: list[Any] = [f"{NAMES[i]}" if by_text else i for i in range(len(shapes))]
-
-    def values(shape: tuple[int, ...]) -> Step:
-        return {"shape": list(shape), "dtype": dtype, "style": style, "seed": draw.integer(0, 9999)}
-
-    arrays = {str(index): values(shape) for index, shape in zip(indices, shapes, strict=True)}
-    create: Step = {"do": "create", "optimizer": rule, "parameters": _parameters(draw, rule, exclude, half=half)}
-    if capabilities.corners and draw.one_in(8):
-        create["parameters"].update((draw.choice(ODD),))
-    if not by_text and draw.boolean() and "optimizer/names" not in exclude.operators:
-        create["names"] = [[index, NAMES[index]] for index in indices]
-    if draw.one_in(3) and "optimizer/schedule" not in exclude.operators:
-        create["schedule"] = schedule(draw, create["parameters"].pop("learning_rate", 0.5))
+    weights = _weights(draw, rule, capabilities, exclude)
+    arrays = {str(index): weights.values(draw, place) for place, index in enumerate(weights.indices)}
+    create = _create(draw, rule, weights, capabilities, exclude)
     steps = [create]
     if draw.boolean():
-        known = [name for _, name in create.get("names", ())] or indices
-        steps.append({"do": "multiply", **{
-            field: [[key, draw.choice((0.5, 2.0, 0.0))] for key in known if draw.boolean()]
-            for field in ("rates", "decays")
-        }})
-    sparse = rule in ROWS and not half and "optimizer/rows" not in exclude.operators and draw.one_in(4)
+        steps.append(_multiply(draw, [name for _, name in create.get("names", ())] or weights.indices))
+    sparse = rule in ROWS and not weights.half and "optimizer/rows" not in exclude.operators and draw.one_in(4)
     if sparse and rule == "adagrad":
         create["parameters"].pop("wd", None)  # which it refuses beside row_sparse gradients
     for _ in range(draw.integer(2, 8)):
         steps.append(_step(draw, rule, create, exclude))
-        if steps[-1]["do"] != "update":
-            continue
-        several = len(indices) > 1 and draw.one_in(4) and "optimizer/together" not in exclude.operators
-        every = several and capabilities.corners and draw.boolean()
-        chosen = [place for place in range(len(indices)) if every or draw.boolean()] if several else []
-        chosen = chosen or [draw.integer(0, len(indices) - 1)]
-        steps[-1]["indices"] = [indices[place] for place in chosen]
-        steps[-1]["gradients"] = [values(shapes[place]) for place in chosen]
-        if sparse:
-            steps[-1]["rows"] = [_rows(draw, shapes[place]) for place in chosen]
+        if steps[-1]["do"] == "update":
+            chosen = _updated(draw, len(weights.indices), capabilities, exclude)
+            steps[-1] |= _gradients(draw, weights, chosen, sparse=sparse)
     steps.append({"do": "read"})
     return {"version": VERSION, "level": 5, "arrays": arrays, "steps": steps}
+
+
+class _Weights(NamedTuple):
+    """The weights that are updated: their indices and shapes, and how their numbers are drawn."""
+
+    indices: list[Any]
+    shapes: list[tuple[int, ...]]
+    style: str
+    half: bool
+
+    def values(self, draw: Draw, place: int) -> Step:
+        """Numbers for a weight, or for its gradient."""
+        dtype = "float16" if self.half else "float32"
+        return {"shape": list(self.shapes[place]), "dtype": dtype, "style": self.style, "seed": draw.integer(0, 9999)}
+
+
+def _weights(draw: Draw, rule: str, capabilities: Capabilities, exclude: Exclusions) -> _Weights:
+    styles = [style for style in ("dyadic", "dyadic", "normal", "smooth", "onehot") if style in capabilities.styles]
+    style = draw.choice(styles or capabilities.styles)
+    half = rule in HALVES and "optimizer/half" not in exclude.operators and draw.one_in(5)
+    shapes: list[tuple[int, ...]] = [
+        (draw.integer(1, 4), draw.integer(1, 3)) if rule == "groupadagrad" or draw.boolean() else (draw.integer(1, 6),)
+        for _ in range(draw.integer(1, len(NAMES) if capabilities.corners else 4))
+    ]
+    indices = NAMES if draw.one_in(4) else range(len(NAMES))
+    return _Weights(list(indices[: len(shapes)]), shapes, style, half)
+
+
+def _create(
+    draw: Draw, rule: str, weights: _Weights, capabilities: Capabilities, exclude: Exclusions
+) -> Step:
+    """The step that makes the optimizer."""
+    parameters = _parameters(draw, rule, exclude, half=weights.half)
+    create: Step = {"do": "create", "optimizer": rule, "parameters": parameters}
+    if capabilities.corners and draw.one_in(8):
+        parameters.update((draw.choice(ODD),))
+    by_number = weights.indices[0] == 0
+    if by_number and draw.boolean() and "optimizer/names" not in exclude.operators:
+        create["names"] = [[index, NAMES[index]] for index in weights.indices]
+    if draw.one_in(3) and "optimizer/schedule" not in exclude.operators:
+        create["schedule"] = schedule(draw, parameters.pop("learning_rate", 0.5))
+    return create
+
+
+def _multiply(draw: Draw, known: list[Any]) -> Step:
+    """Multipliers of the rates and decays of some weights."""
+    return {"do": "multiply", **{
+        field: [[key, draw.choice((0.5, 2.0, 0.0))] for key in known if draw.boolean()]
+        for field in ("rates", "decays")
+    }}
+
+
+def _gradients(draw: Draw, weights: _Weights, chosen: list[int], *, sparse: bool) -> Step:
+    """What an update of some weights is given."""
+    found: Step = {
+        "indices": [weights.indices[place] for place in chosen],
+        "gradients": [weights.values(draw, place) for place in chosen],
+    }
+    if sparse:
+        found["rows"] = [_rows(draw, weights.shapes[place]) for place in chosen]
+    return found
+
+
+def _updated(draw: Draw, count: int, capabilities: Capabilities, exclude: Exclusions) -> list[int]:
+    """Which of the weights one call updates: seldom several together."""
+    several = count > 1 and draw.one_in(4) and "optimizer/together" not in exclude.operators
+    every = several and capabilities.corners and draw.boolean()
+    chosen = [place for place in range(count) if every or draw.boolean()] if several else []
+    return chosen or [draw.integer(0, count - 1)]
 
 
 def _parameters(draw: Draw, rule: str, exclude: Exclusions, *, half: bool) -> Step:

@@ -9,8 +9,8 @@ from typing import Any
 
 from ...symbol.calls import attribute_text
 from ..programs.program import VERSION
+from .choices import NOTHING, Capabilities, Exclusions, Program
 from .draws import Draw
-from .graphs import NOTHING, Capabilities, Exclusions, Program
 
 SIZE = 40_000
 """Numbers of an array, about."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..programs.program import VERSION
+from .choices import NOTHING, Capabilities, Exclusions, Program
 from .draws import Draw
-from .graphs import NOTHING, Capabilities, Exclusions, Program
 from .optimizers import schedule
 
 Step = dict[str, Any]
@@ -158,18 +158,12 @@ class Life:
 
     def act(self) -> None:
         """One call."""
-        if self.optimizes and self.draw.boolean():
-            name = self.draw.choice(("push", "save", "load"))
-        else:
-            name = self.draw.choice((
-                "push", "push", "push", "push", "pushpull", "updater", "optimizer", "refused", "rows", "barrier",
-            ))
-        late = not self.learns and self.pushed and not self.may("store/updater after a push")
+        name = self.kind_of_call()
         if name in ("push", "pushpull"):
             self.pushes(name)
-        elif name == "updater" and not late:
+        elif name == "updater" and self.takes_updaters():
             self.updater()
-        elif name == "optimizer" and not late and (self.learns or not self.sparse):  # which wants every row stored
+        elif name == "optimizer" and self.takes_updaters() and (self.learns or not self.sparse):  # wants every row
             self.optimizer()
         elif name == "load" and self.optimizes and self.saved:
             self.add("load", file=self.draw.integer(0, self.saved - 1))
@@ -182,6 +176,18 @@ class Life:
             self.rows()
         elif name == "barrier":
             self.add("barrier")
+
+    def takes_updaters(self) -> bool:
+        """Whether an updater may be set: some stores take the first one only before the first push."""
+        return self.learns or not self.pushed or self.may("store/updater after a push")
+
+    def kind_of_call(self) -> str:
+        """What is called; a store that optimizes often writes and reads its states."""
+        if self.optimizes and self.draw.boolean():
+            return self.draw.choice(("push", "save", "load"))
+        return self.draw.choice((
+            "push", "push", "push", "push", "pushpull", "updater", "optimizer", "refused", "rows", "barrier",
+        ))
 
 
 def features_of(program: Program) -> list[str]:

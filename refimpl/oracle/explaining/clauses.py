@@ -63,6 +63,20 @@ ABOUT = {
 """What goes wrong -> words in a clause's slug, the best first."""
 
 
+def _of_requirement(program: Program, cause: Cause, passing: Sequence[str]) -> str:
+    """The clause of what is done with a gradient, if that is what goes wrong; else nothing."""
+    if cause.look in ADDING and cause.requirement.startswith("add"):
+        return "Executor/grad-req-add"
+    if "repeated" in cause.requirement:
+        return "Executor/repeatable"
+    wanted = [pair for step in program["steps"] for pair in (step.get("requirements") or {}).items()]
+    if any(f"{name}=write" in passing for name, requirement in wanted if requirement == "add"):
+        return "Executor/grad-req-add"
+    if any(f"{name}=write" in passing for name, requirement in wanted if requirement == "null"):
+        return "Executor/grad-req-independent"
+    return ""
+
+
 def clause_of(program: Program, cause: Cause, where: Where, passing: Sequence[str] = ()) -> str:
     """The name of the clause that decides; empty where no page has one.
 
@@ -76,17 +90,8 @@ def clause_of(program: Program, cause: Cause, where: Where, passing: Sequence[st
         return _of_step(program, where)
     if cause.consumers == "many" or where.part == "sum":
         return "gradient/chain"
-    if cause.place == "gradient":
-        if cause.look in ADDING and cause.requirement.startswith("add"):
-            return "Executor/grad-req-add"
-        if "repeated" in cause.requirement:
-            return "Executor/repeatable"
-        added = [n for step in program["steps"] for n, r in (step.get("requirements") or {}).items() if r == "add"]
-        if any(f"{name}=write" in passing for name in added):
-            return "Executor/grad-req-add"
-        null = [n for step in program["steps"] for n, r in (step.get("requirements") or {}).items() if r == "null"]
-        if any(f"{name}=write" in passing for name in null):
-            return "Executor/grad-req-independent"
+    if cause.place == "gradient" and (clause := _of_requirement(program, cause, passing)):
+        return clause
     operator = where.operator or cause.operator.split("+")[0]
     return of_operator(operator, cause.place, cause.values)
 

@@ -8,7 +8,7 @@ as well says what it does not need.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
@@ -18,7 +18,8 @@ from ...kernels.foundation import get
 from ...kernels.foundation.params import defaults
 from ...symbol.calls import attribute_text
 from ..backends import Backend
-from ..drawing.graphs import JOIN, KEEP_SHAPE, Capabilities
+from ..drawing.choices import Capabilities
+from ..drawing.graphs import JOIN, KEEP_SHAPE
 from ..judging.comparing import answers_of, judge_answer
 from ..judging.reference import Program
 from ..programs.program import symbol_json
@@ -137,18 +138,24 @@ def _readers(program: Program) -> Changed:
             yield f"{fewer} reader{'s' * (fewer > 1)} of {source['name']}", changed
 
 
+def _others(name: str, nodes: list[dict[str, Any]]) -> Sequence[tuple[str, dict[str, Any]]]:
+    """Operators that keep the shape of as many inputs as ``nodes`` have, where these have one output; parameters."""
+    op = get(name)
+    if op.aux or any(op.visible_count(op.parse(node.get("attrs", {}))) > 1 for node in nodes):
+        return ()
+    counts = {len(node["inputs"]) for node in nodes}
+    if counts == {1}:
+        return KEEP_SHAPE
+    return tuple((other, {}) for other in JOIN) if counts == {2} else ()
+
+
 def _operators(program: Program, capabilities: Capabilities) -> Changed:
     """An operator is another one of the same number of inputs whose output has the shape of the first."""
     if program["level"] > 4:
         return
     nodes = program.get("nodes", [])
     for name in dict.fromkeys(node["op"] for node in nodes if node["op"] != "null"):
-        op = get(name)
-        own = [node for node in nodes if node["op"] == name]
-        if op.aux or any(op.visible_count(op.parse(node.get("attrs", {}))) > 1 for node in own):
-            continue
-        counts = {len(node["inputs"]) for node in own}
-        others = KEEP_SHAPE if counts == {1} else tuple((other, {}) for other in JOIN) if counts == {2} else ()
+        others = _others(name, [node for node in nodes if node["op"] == name])
         fitting = [each for each in others if each[0] not in (name, "BlockGrad") and capabilities.has(each[0])]
         for other, params in fitting[:2]:
             attrs = {key: attribute_text(value) for key, value in params.items()}

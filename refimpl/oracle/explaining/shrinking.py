@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -143,15 +143,11 @@ def _single_operators(program: Program) -> Iterator[Program]:
     if len(operators(program)) < 2:
         return
     shapes = shapes_of(program)
-    backward = any(step["do"] == "backward" for step in program["steps"])
     style = next((spec["style"] for spec in program["arrays"].values() if "style" in spec), "dyadic")
 
     def spec(entry: tuple[int, int]) -> dict[str, Any]:
         shape, dtype = shapes[entry]
         return {"shape": list(shape), "dtype": dtype, "style": style, "seed": 1}
-
-    def kept(key: str, value: Any) -> Any:
-        return {name: part for name, part in value.items() if name in arrays} if key in BY_VARIABLE else value
 
     for number, node in enumerate(program["nodes"]):
         if node["op"] == "null":
@@ -170,18 +166,29 @@ def _single_operators(program: Program) -> Iterator[Program]:
             )
         nodes: list[dict[str, Any]] = [{"op": "null", "name": name} for name in arrays]
         inputs = [[entries.index((e[0], e[1])), 0] for e in node.get("inputs", [])]
-        made = set(arrays) - set(program["arrays"])
-        steps = []
-        for old in program["steps"]:
-            step = {key: kept(key, value) for key, value in old.items()}
-            if "requirements" in step and backward:
-                step["requirements"].update(dict.fromkeys(sorted(made), "write"))
-            if isinstance(step.get("heads"), list):
-                step["heads"] = [spec(entry) for entry in outputs]
-            steps.append(step)
         nodes.append({**node, "inputs": inputs})
-        heads = [[len(nodes) - 1, i] for _, i in outputs]
-        yield {**program, "nodes": nodes, "heads": heads, "arrays": arrays, "steps": steps}
+        yield {
+            **program, "nodes": nodes, "heads": [[len(nodes) - 1, i] for _, i in outputs], "arrays": arrays,
+            "steps": _steps_of_one(program, arrays, [spec(entry) for entry in outputs]),
+        }
+
+
+def _steps_of_one(program: Program, arrays: Mapping[str, Any], heads: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The steps of a program whose variables are now ``arrays`` and whose head gradients ``heads``."""
+    backward = any(step["do"] == "backward" for step in program["steps"])
+    made = sorted(set(arrays) - set(program["arrays"]))
+    steps = []
+    for old in program["steps"]:
+        step = {
+            key: {name: part for name, part in value.items() if name in arrays} if key in BY_VARIABLE else value
+            for key, value in old.items()
+        }
+        if "requirements" in step and backward:
+            step["requirements"].update(dict.fromkeys(made, "write"))
+        if isinstance(step.get("heads"), list):
+            step["heads"] = [dict(head) for head in heads]
+        steps.append(step)
+    return steps
 
 
 def _fewer_heads(program: Program) -> Iterator[Program]:

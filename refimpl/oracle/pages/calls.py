@@ -88,21 +88,12 @@ class Trial:
         With ``overwriting`` (read, input) the gradient of that input is written over that read.
         """
         op, p, device = self.of.op, self.of.p, self.device
-        heads = []
-        for out, array in zip(self.outs[: op.visible_count(p)], self.heads(), strict=True):
-            head = Guarded(out.buffer.shape, out.buffer.dtype, NAN, device)
-            head.buffer.fill_from(array)
-            heads.append(head.buffer)
+        heads = self._head_buffers()
         ins = [g.buffer for g in self.ins]
         outs = [g.buffer for g in self.outs]
         _poison_scratch(self.poison)
         if op.backward is None:
-            assert op.gradient is not None
-            entries = op.gradient(self._make, p, heads, ins, outs)
-            return [
-                np.zeros(b.shape, b.dtype) if e is None else e.to_numpy()
-                for b, e in zip(ins, entries, strict=True)
-            ]
+            return self._by_gradient(heads, ins, outs)
         by_name = dict(zip([*self.of.names, *op.output_names(p)], [*ins, *outs], strict=True))
         needs = [by_name.get(name) for name in op.need_names(p)]
         can = gradient_inputs(self.of)
@@ -117,6 +108,24 @@ class Trial:
             given[self.of.names.index(name)] = heads[0] if read == "head" else by_name[read]
         runner.backward(op, p, [] if op.is_loss(p) else heads, needs, given, is_train=self.is_train)
         return [None if g is None else g.to_numpy() for g in given]
+
+    def _head_buffers(self) -> list[Buffer]:
+        heads = []
+        for out, array in zip(self.outs[: self.of.op.visible_count(self.of.p)], self.heads(), strict=True):
+            head = Guarded(out.buffer.shape, out.buffer.dtype, NAN, self.device)
+            head.buffer.fill_from(array)
+            heads.append(head.buffer)
+        return heads
+
+    def _by_gradient(
+        self, heads: list[Buffer], ins: list[Buffer], outs: list[Buffer]
+    ) -> list[np.ndarray | None]:
+        """Gradients of an operator whose page writes them as calls of operators."""
+        assert self.of.op.gradient is not None
+        entries = self.of.op.gradient(self._make, self.of.p, heads, ins, outs)
+        return [
+            np.zeros(b.shape, b.dtype) if e is None else e.to_numpy() for b, e in zip(ins, entries, strict=True)
+        ]
 
     def heads(self) -> Arrays:
         """The same dyadic head gradients in every trial of an example, one per visible output."""

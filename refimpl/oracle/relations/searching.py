@@ -9,7 +9,7 @@ from typing import Any
 
 from ..backends import Backend, Crashed, Refused, Unsupported
 from ..coverage import cells_of
-from ..drawing.graphs import NOTHING, Exclusions
+from ..drawing.choices import NOTHING, Exclusions
 from ..excluding import without
 from ..explaining.causes import Cause, suspect_of
 from ..explaining.shrinking import shrink

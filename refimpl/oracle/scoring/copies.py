@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from ..backends.isolate import Isolated
-from ..drawing.graphs import Capabilities
+from ..drawing.choices import Capabilities
 from .faults import PACKAGE, Fault
 
 LIMIT = 20.0
