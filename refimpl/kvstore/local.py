@@ -36,6 +36,11 @@ _PRINTED = declare(
     "an exception in an updater is printed, and training goes on with what the updater left",
     "an error is raised",
 )
+_STALE = declare(
+    "rows-stale", "KVStore/held-rows",
+    "an update leaves row_sparse weights on the devices as they were pulled last",
+    "a training without sparse_row_id_fn would compute every gradient at the first weights",
+)
 
 
 class KVStore(KVStoreBase):
@@ -297,17 +302,19 @@ class KVStore(KVStoreBase):
         )
 
     @decides("KVStore/held-rows")
-    def _pushpull_held(self, key: Any, value: Any, out: Any) -> None:
-        """As :meth:`pushpull`; of a row_sparse array in ``out`` the rows are pulled that it stores."""
-        groups, targets = self._grouped(key, value), self._targets(key, out, ignore_sparse=False)
+    def _pushpull_all(self, names: list[Key], grads: list[Any], weights: list[Any]) -> None:
+        """:meth:`pushpull` of all parameters; of row_sparse weights each device gets the rows that it holds."""
+        if _STALE.active:
+            self.pushpull(names, grads, out=weights)
+            return
+        groups, targets = self._grouped(names, grads), self._targets(names, weights, ignore_sparse=False)
         with self._undone_on_failure(groups, targets):
             self._push_all(groups)
+            self._pull_all([(name, [one for one in arrays if one.stype != "row_sparse"]) for name, arrays in targets])
             for name, arrays in targets:
                 for array in arrays:
                     if array.stype == "row_sparse":
                         self.row_sparse_pull(name, array, row_ids=array.indices)  # type: ignore[attr-defined]
-                    else:
-                        self._pull_one(name, [array])
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """Initialise keys and pull them into ``out``.

@@ -21,12 +21,6 @@ _UNSUMMED = declare(
     "every device would learn from its own rows only, and the copies of a weight drift apart",
 )
 
-_STALE = declare(
-    "rows-stale", "KVStore/held-rows",
-    "an update leaves row_sparse weights on the devices as they were pulled last",
-    "a training without sparse_row_id_fn would compute every gradient at the first weights",
-)
-
 # With the plain "local" store, larger parameters than this are updated on the devices.
 LARGEST_ON_LOCAL_STORE = 16 * 2**20
 
@@ -109,40 +103,26 @@ def _update_params_on_kvstore(
 ) -> None:
     """Push each parameter's gradients and pull the weight that the store made of them.
 
-    Parameters without gradients (fixed ones) are left alone. Earlier layers have higher priority. A built-in store gets
-    one call for all parameters: when that of one process fails, nothing has changed. Of a row_sparse weight each device
-    gets the rows that it holds.
+    Parameters without gradients (fixed ones) are left alone. A built-in store gets one call for all parameters: when
+    that of one process fails, nothing has changed. Of a row_sparse weight each device gets the rows that it holds. Any
+    other store gets a call for each parameter; earlier layers have higher priority.
 
     Args:
         param_arrays, grad_arrays: for each parameter, its arrays on each device.
         kvstore: a store that updates.
         param_names: names of the parameters, in the same order.
     """
-    is_plain = type(kvstore) is kvs.KVStore
-    if is_plain and kvstore._pushpull_at_once(param_names, grad_arrays, param_arrays):
+    if type(kvstore) is kvs.KVStore and kvstore._pushpull_at_once(param_names, grad_arrays, param_arrays):
         return
     work = [
         (index, weights, grads)
         for index, (weights, grads) in enumerate(zip(param_arrays, grad_arrays, strict=False)) if grads[0] is not None
     ]
-    if is_plain or type(kvstore) is kvs.DistributedKVStore:
-        held = not _STALE.active and any(weights[0].is_sparse for _, weights, _ in work)
-        step = kvstore._pushpull_held if held else kvstore.pushpull
-        step([param_names[i] for i, _, _ in work], [g for *_, g in work], out=[w for _, w, _ in work])
+    if isinstance(kvstore, kvs.KVStore) and type(kvstore).pushpull is kvs.KVStore.pushpull:
+        kvstore._pushpull_all([param_names[i] for i, *_ in work], [g for *_, g in work], [w for _, w, _ in work])
         return
-    _pushpull_each(kvstore, param_names, work)
-
-
-def _pushpull_each(
-    kvstore: Any, param_names: Sequence[str],
-    work: Sequence[tuple[int, Sequence[NDArray], Sequence[NDArray | None]]],
-) -> None:
-    """The same with a store of somebody else's class, one parameter after the other."""
-    for index, weights, grads in work:
-        if isinstance(kvstore, kvs.KVStore) and weights[0].is_sparse and not _STALE.active:
-            kvstore._pushpull_held(param_names[index], grads, weights)
-        else:
-            kvstore.pushpull(param_names[index], grads, out=weights, priority=-index)
+    for index, weights, grads in work:  # a user's own store is called as MXNet calls it
+        kvstore.pushpull(param_names[index], grads, out=weights, priority=-index)
 
 
 @decides("KVStore/update-on-devices")

@@ -6,8 +6,6 @@ import logging
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from itertools import count
 from typing import Any
 
 from .. import metric
@@ -20,25 +18,15 @@ from ..io.iterator import Batches
 from ..log import chosen
 from ..model import BatchEndParam
 from ..ndarray import NDArray
-from .batches import call_all, first
+from .batches import Lookahead, call_all, first
 from .descriptions import _check_input_names, _check_names_match, _parse_data_desc
 from .life_cycle import demand, in_words
-from .returning import place_of, standing
+from .returning import resumed
 
 __all__ = ["BaseModule", "_as_list", "_check_input_names", "_check_names_match", "_parse_data_desc"]
 
 INITIALIZER = Uniform(0.01)
 """How parameters start unless told otherwise."""
-
-
-@contextmanager
-def _watched(monitor: Any) -> Iterator[None]:
-    """What a monitor watches, if there is one; a step that fails is not printed."""
-    if monitor is not None:
-        monitor.tic()
-    yield
-    if monitor is not None:
-        monitor.toc_print()
 
 
 class BaseModule:
@@ -183,7 +171,7 @@ class BaseModule:
         merged = [nd.concatenate(list(parts)) for parts in zip(*batches, strict=True)]
         return merged if len(merged) > 1 or always_output_list else merged[0]
 
-    @decides("Module/fit")
+    @decides("Module/fit", "Module/failed-fit")
     def fit(
         self, train_data: Batches, eval_data: Batches | None = None, eval_metric: Any = "acc",
         epoch_end_callback: Any = None, batch_end_callback: Any = None, kvstore: Any = "local",
@@ -235,10 +223,29 @@ class BaseModule:
         validation_metric = eval_metric if validation_metric is None else validation_metric
 
         callbacks = (batch_end_callback, epoch_end_callback, eval_end_callback, eval_batch_end_callback)
-        place = place_of(self, train_data, eval_data, monitor, (eval_metric, validation_metric, *callbacks))
-        for epoch in range(place.first(begin_epoch), num_epoch):
+        epochs, train_data, eval_data = resumed(
+            self, range(begin_epoch, num_epoch), train_data, eval_data, monitor,
+            (eval_metric, validation_metric, *callbacks),
+        )
+        for epoch in epochs:
             start = time.time()
-            results = self._train_epoch(place.source, eval_metric, epoch, batch_end_callback, monitor, sparse_row_id_fn)
+            self._begin_epoch(epoch, train_data)
+            eval_metric.reset()
+            batches = Lookahead(train_data)
+            for nbatch, data_batch in batches:
+                if monitor is not None:
+                    monitor.tic()
+                self.forward_backward(data_batch)
+                self.update()
+                self._count(eval_metric, data_batch)
+                upcoming = batches.fetch()  # before the callbacks of this one
+                if upcoming is not None:
+                    self.prepare(upcoming, sparse_row_id_fn=sparse_row_id_fn)
+                else:
+                    results = eval_metric.get_global_name_value()
+                if monitor is not None:
+                    monitor.toc_print()
+                call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
             self._report(epoch, "Train", results)
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - start)
 
@@ -246,14 +253,12 @@ class BaseModule:
             arg_params, aux_params = self.get_params()
             self.set_params(arg_params, aux_params)
             call_all(epoch_end_callback or None, epoch, self.symbol, arg_params, aux_params)
-            place.scoring()
             if eval_data is not None:
                 results = self.score(
                     eval_data, validation_metric, score_end_callback=eval_end_callback,
                     batch_end_callback=eval_batch_end_callback, epoch=epoch,
                 )
                 self._report(epoch, "Validation", results)
-            place.ending()
             self._end_epoch(train_data)
 
     def _report(self, epoch: int, kind: str, results: list[tuple[str, float]]) -> None:
@@ -261,37 +266,8 @@ class BaseModule:
         for name, value in results:
             self.logger.info("Epoch[%d] %s-%s=%f", epoch, kind, name, value)
 
-    @decides("Module/failed-fit", "Module/fit")
-    def _train_epoch(
-        self, train_data: Any, eval_metric: Any, epoch: int, batch_end_callback: Any, monitor: Any,
-        sparse_row_id_fn: Callable | None,
-    ) -> list[tuple[str, float]]:
-        """One pass over ``train_data``; the next batch is fetched before the callbacks of this one."""
-        eval_metric.reset()
-        batches = iter(train_data)
-        upcoming = next(batches, None)
-        if upcoming is None:
-            raise refusal(
-                "Module/fit-exhausted", "train_data has no batch left; call its reset() before fit()", StopIteration,
-            )
-        start, keep = standing(batches)
-        results: list[tuple[str, float]] = []
-        for nbatch in count(start):
-            keep(nbatch)
-            data_batch = upcoming  # callbacks find it by this name in ``locals``
-            with _watched(monitor):
-                self.forward_backward(data_batch)
-                self.update()
-                self._count(eval_metric, data_batch)
-                upcoming = next(batches, None)
-                if upcoming is None:
-                    results = eval_metric.get_global_name_value()
-                else:
-                    self.prepare(upcoming, sparse_row_id_fn=sparse_row_id_fn)
-            call_all(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
-            if upcoming is None:
-                break
-        return results
+    def _begin_epoch(self, epoch: int, train_data: Any) -> None:
+        """Prepare an epoch of ``fit``. Nothing to do here."""
 
     def _end_epoch(self, train_data: Any) -> None:
         """Prepare the next epoch of ``fit``: reset the iterator."""

@@ -1,13 +1,14 @@
-"""What goes over batches: the first ones of an iterator, and what is called after each."""
+"""What goes over batches: the first ones of an iterator, all with the next one in sight, what is called after each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
-from ..base import _as_list
+from ..base import _as_list, refusal
 from ..quirks import declare
+from .returning import standing
 
 _EXTRA = declare(
     "score-extra-batch", "Module/num-batch",
@@ -22,6 +23,34 @@ def first(count: int | None, batches: Iterable[Any]) -> Iterator[Any]:
     yield from islice(source, count)
     if count is not None and _EXTRA.active:
         next(source, None)
+
+
+class Lookahead:
+    """The batches of an epoch with their numbers. The body of the loop says when the next one is fetched.
+
+    Raises:
+        StopIteration: there is no batch.
+    """
+
+    def __init__(self, source: Iterable[Any]) -> None:
+        self._batches = iter(source)
+        if self.fetch() is None:
+            raise refusal(
+                "Module/fit-exhausted", "train_data has no batch left; call its reset() before fit()", StopIteration,
+            )
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        start, keep = standing(self._batches)  # a worker that was started again goes on with a later batch
+        for number in count(start):
+            if self._upcoming is None:
+                return
+            keep(number)
+            yield number, self._upcoming
+
+    def fetch(self) -> Any:
+        """The batch that comes next; None after the last."""
+        self._upcoming = next(self._batches, None)
+        return self._upcoming
 
 
 def call_all(callbacks: Any, *arguments: Any) -> None:

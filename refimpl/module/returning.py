@@ -32,25 +32,8 @@ def keeps_place(klass: AnyModule) -> AnyModule:
     return klass
 
 
-class Place:
-    """Where ``fit`` stands, where nothing need be kept of it. ``source`` is what a pass over the data iterates."""
-
-    def __init__(self, source: Any) -> None:
-        self.source = source
-
-    def first(self, epoch: int) -> int:
-        """The epoch to begin with."""
-        return epoch
-
-    def scoring(self) -> None:
-        """The evaluation of an epoch begins."""
-
-    def ending(self) -> None:
-        """An epoch ends: its iterator will be reset."""
-
-
-class KeptPlace(Place):
-    """Where ``fit`` stands, kept on the servers; as ``source``, the batches of an epoch.
+class KeptPlace:
+    """Where ``fit`` stands, kept on the servers; as an iterator, the batches of an epoch.
 
     Args:
         module, store: what trains, and the store that keeps.
@@ -63,7 +46,6 @@ class KeptPlace(Place):
         self, module: Any, store: DistributedKVStore, train_data: Any, eval_data: Any, monitor: Monitor | None,
         others: Sequence[Any],
     ) -> None:
-        super().__init__(self)
         self._module, self._store, self._data, self._eval_data = module, store, train_data, eval_data
         self._monitor, self._others = monitor, others
         store.fits += 1
@@ -204,22 +186,47 @@ class KeptPlace(Place):
         """Note the random numbers with which the evaluation of an epoch begins."""
         self._note["score"] = self._epochs.tell()
 
-    def ending(self) -> None:
-        """Let the servers keep how this epoch went, for :meth:`_live_again`."""
+    def reset(self) -> None:
+        """Let the servers keep how this epoch went, for :meth:`_live_again`; then reset the iterator."""
         self._store.keep(self._name(self._epoch), {**self._note, "end": self._epochs.tell()})
+        self._data.reset()
 
     def _name(self, epoch: int) -> str:
         return f"fit {self._fit} epoch {epoch}"
 
 
-def place_of(
-    module: Any, train_data: Any, eval_data: Any, monitor: Any, others: Sequence[Any]
-) -> Place:
-    """Where a ``fit`` stands that is about to begin; kept if a store's workers may be started again."""
+class _Evaluation:
+    """The iterator for the scores of ``fit``, which notes when one begins."""
+
+    def __init__(self, data: Any, place: KeptPlace) -> None:
+        self._data, self._place = data, place
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._data, name)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._data)
+
+    def reset(self) -> None:
+        """Note the random numbers with which the score begins, and reset the iterator."""
+        self._place.scoring()
+        self._data.reset()
+
+
+def resumed(
+    module: Any, epochs: range, train_data: Any, eval_data: Any, monitor: Any, others: Sequence[Any]
+) -> tuple[range, Any, Any]:
+    """The epochs that a ``fit`` goes through, and its iterators, which are those that it was given.
+
+    Where a store's workers may be started again, the iterators keep the place of ``fit``; in a worker that was started
+    again they go on from there, and the epochs that are over are left out.
+    """
     store = getattr(module, "_kvstore", None)
-    if isinstance(store, DistributedKVStore) and store.returning and type(module) in _CLASSES:
-        return KeptPlace(module, store, train_data, eval_data, monitor, others)
-    return Place(train_data)
+    if not isinstance(store, DistributedKVStore) or not store.returning or type(module) not in _CLASSES:
+        return epochs, train_data, eval_data
+    place = KeptPlace(module, store, train_data, eval_data, monitor, others)
+    evaluation = None if eval_data is None else _Evaluation(eval_data, place)
+    return range(place.first(epochs.start), epochs.stop), place, evaluation
 
 
 def standing(batches: Any) -> tuple[int, Callable[[int], None]]:
@@ -257,4 +264,4 @@ def _digest(batch: Any, before: int) -> int:
     return before
 
 
-__all__ = ["KeptPlace", "Place", "keeps_place", "place_of", "standing"]
+__all__ = ["KeptPlace", "keeps_place", "resumed", "standing"]

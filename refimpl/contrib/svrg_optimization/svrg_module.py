@@ -7,7 +7,7 @@ Read ``backward`` and ``update_full_grads``: they are the algorithm. The rules a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...base import decides, refusal, require
@@ -299,15 +299,11 @@ class SVRGModule(Module):
         super().update()
 
     @decides("SVRG/fit", "SVRG/iterator", "SVRG/resume")
-    def _train_epoch(
-        self, train_data: Any, eval_metric: Any, epoch: int, batch_end_callback: Any, monitor: Any,
-        sparse_row_id_fn: Callable | None,
-    ) -> list[tuple[str, float]]:
-        """One epoch of ``fit``: a full pass when one is due, then the steps."""
+    def _begin_epoch(self, epoch: int, train_data: Any) -> None:
+        """A full pass over the data, when one is due; the steps of the epoch begin with its first batch."""
         if epoch % self.update_freq == 0 or self._param_dict is None:
             self.update_full_grads(train_data)
         train_data.reset()
-        return super()._train_epoch(train_data, eval_metric, epoch, batch_end_callback, monitor, sparse_row_id_fn)
 
     def _end_epoch(self, train_data: Any) -> None:
         """Leave the iterator exhausted: what comes next resets it, and a reset may shuffle."""
