@@ -27,7 +27,7 @@ if str(ROOT) not in sys.path:
 import refimpl as mx  # noqa: E402
 from refimpl.executor_manager import _split_input_slice  # noqa: E402
 from refimpl.explain.clusters.diagram import diagram  # noqa: E402
-from refimpl.explain.clusters.log import recording  # noqa: E402
+from refimpl.explain.clusters.event_log import recording  # noqa: E402
 from refimpl.module.life_cycle import table  # noqa: E402
 from refimpl.symbol.ir import Node  # noqa: E402
 from spec import generated  # noqa: E402

@@ -22,7 +22,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 import refimpl as mx  # noqa: E402
-from refimpl.explain import pictures  # noqa: E402
+from refimpl.explain import symbol_drawing  # noqa: E402
 from refimpl.model.networks import NETWORKS  # noqa: E402
 from refimpl.name import NameManager  # noqa: E402
 from spec import generated  # noqa: E402
@@ -145,7 +145,7 @@ def _message(event: Any, lanes: dict[int | None, int], y: int) -> str:
 def lenet() -> str:
     """The network of ``refimpl train``."""
     with NameManager():
-        return pictures.svg(NETWORKS["lenet"](10, (1, 8, 8)), {"data": (64, 1, 8, 8)})
+        return symbol_drawing.svg(NETWORKS["lenet"](10, (1, 8, 8)), {"data": (64, 1, 8, 8)})
 
 
 def files() -> dict[Path, str]:

@@ -22,7 +22,7 @@ if str(ROOT) not in sys.path:
 
 from refimpl.kernels import distinct  # noqa: E402
 from refimpl.rules import places  # noqa: E402
-from refimpl.rules.table import INDEX, Row  # noqa: E402
+from refimpl.rules.mapping import INDEX, Row  # noqa: E402
 from spec import generated, trace  # noqa: E402
 
 REFUSALS = "tests/laws/test_operators.py::test_refuses"

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from .benchmark import running, tables
+from .benchmark import interleaving, markdown
 from .benchmark.rows import GROUPS
 
 GroupName = Enum("GroupName", {name: name for name in GROUPS}, type=str)  # type: ignore[misc]
@@ -29,8 +29,8 @@ def bench(
     A checkout also compares with MXNet and PyTorch: python -m tests.bench --help.
     """
     chosen = tuple(each.value for each in groups) if groups else tuple(GROUPS)
-    wanted = running.Wanted(chosen, {running.OURS: sys.executable}, rounds, clock.value, only)
-    found = running.run(wanted, tables.tell)
+    wanted = interleaving.Wanted(chosen, {interleaving.OURS: sys.executable}, rounds, clock.value, only)
+    found = interleaving.run(wanted, markdown.tell)
     if output is not None:
         output.write_text(json.dumps(found, indent=1), encoding="utf-8")
-    print(tables.markdown(found), end="")
+    print(markdown.markdown(found), end="")

@@ -12,9 +12,9 @@ from ..base import did_you_mean
 from ..files.atomic import write_atomically
 from .errors import refuse
 from .labs import LABS, Lab
+from .labs.isolated import check, require_hypothesis
 from .labs.notebook import notebook as notebook_of
 from .labs.notebook import report
-from .labs.running import check, require_hypothesis
 from .options import require_folder
 
 lab = typer.Typer(help="Tasks on the specification, and a grader that names the broken rule.", rich_markup_mode=None)

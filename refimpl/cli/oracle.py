@@ -167,7 +167,7 @@ def score(
     listed: Annotated[bool, typer.Option("--list", help="List the faults and run none.")] = False,
 ) -> None:
     """Search copies of this library that have a seeded fault, and say how many the oracle finds."""
-    faults, running = _part("scoring.faults"), _part("scoring.running")
+    faults, fault_search = _part("scoring.faults"), _part("scoring.fault_search")
     try:
         chosen = [f for f in faults.faults() if f.id.startswith(only) and (held or not f.held)]
         chosen = faults.shard(chosen, shard)
@@ -175,8 +175,8 @@ def score(
             for fault in chosen:
                 say(f"{fault.id}: {faults.CLASSES[fault.kind]}; {fault.file}")
             return
-        say(running.summary(running.score(
-            chosen, results, seconds, seed, lambda row: say(running.text_of(row), file=sys.stderr, flush=True)
+        say(fault_search.summary(fault_search.score(
+            chosen, results, seconds, seed, lambda row: say(fault_search.text_of(row), file=sys.stderr, flush=True)
         )))
     except ValueError as error:
         raise refuse("Cli/oracle-input", str(error)) from error

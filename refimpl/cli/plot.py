@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .. import symbol, visualization
-from ..explain import pictures
+from ..explain import symbol_drawing
 from ..files.atomic import write_atomically
 from .errors import refuse, say
 from .options import named_shapes, symbol_file, with_labels
@@ -35,7 +35,7 @@ def plot(
     net = symbol.load(str(file))
     shapes = None if not shape else with_labels(net, _shapes(shape))
     if output.suffix.lower() == ".svg":
-        write_atomically(str(output), pictures.svg(net, shapes).encode())
+        write_atomically(str(output), symbol_drawing.svg(net, shapes).encode())
         say(f"wrote {output}")
         return
     missing = visualization.graphviz_missing()

@@ -21,7 +21,7 @@ from ..symbol import devices, inference, storage
 from ..symbol.inferred_lists import require_sides
 from ..symbol.ir import Node, variables
 from ..symbol.symbol import Symbol
-from ..symbol.values import Facts
+from ..symbol.value_numbers import Facts
 from .executor import Executor
 
 

@@ -25,7 +25,7 @@ from ..ndarray.creation import zeros_of
 from ..symbol import Symbol, dead_branches, devices, gradient, inference, memory, passes
 from ..symbol.graph import Graph
 from ..symbol.ir import Entry, Node, variables
-from ..symbol.values import Facts
+from ..symbol.value_numbers import Facts
 from .memory_pool import Parts, Pool
 from .steps import (
     AddStep,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..base import decides
-from .arithmetic import number
 from .brevity import LEFT_OUT, PARAMETERS, ends
 from .markup import cropped, figure, folded, heat, largest, prose, shape, table, text, value
+from .update_arithmetic import number
 
 Data = dict[str, Any]
 

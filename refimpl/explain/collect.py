@@ -21,7 +21,7 @@ from ..io import DataDesc
 from ..kvstore import KVStore
 from ..kvstore.distributed import DistributedKVStore
 from ..module import BucketingModule
-from . import arithmetic, rules, structure
+from . import rules, structure, update_arithmetic
 from .folding import stand_ins
 from .observe import Heard, Update, observed
 from .stepping import add_steps
@@ -309,7 +309,7 @@ def _arithmetic(optimizer: Any, sample: Data, rates: Data) -> Data:
     if any(sample[key] is None for key in ("used", "before", "after")):
         return {}
     momentum = sample["state_before"][0] if optimizer.momentum > 0 and sample["state_before"] else None
-    lines = arithmetic.sgd(
+    lines = update_arithmetic.sgd(
         sample["used"], sample["before"], momentum, rates["lr"], rates["wd"], _settings(optimizer)
     )
     return {"arithmetic": [line._asdict() for line in lines]}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base import printable
-from .arithmetic import number
+from .update_arithmetic import number
 
 NEGATIVE, POSITIVE = (37, 99, 235), (217, 98, 11)
 CELLS, WIDE, ROW = (6, 16), 240, 16  # pixels: sides of a number, a picture, and the height of a single row

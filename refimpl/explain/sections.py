@@ -6,8 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ..base import decides
-from . import charts, operators
-from .arithmetic import number
+from . import charts, operator_words
 from .brevity import LEFT_OUT, ROWS, greatest
 from .folding import shown
 from .markup import (
@@ -24,6 +23,7 @@ from .markup import (
     text,
     value,
 )
+from .update_arithmetic import number
 
 Data = dict[str, Any]
 ACROSS = 8  # pictures side by side
@@ -121,7 +121,7 @@ def graph(data: Data) -> str:
     ]
     numbers = {name: number for number, name in enumerate(data["memory"][0]["steps"], start=1)}
     steps = [(numbers[node["id"]], node) for node in drawn if node["phase"] != "variable"]
-    parts.append(operators.listed(steps, data["memory"][0], data["contexts"], times))
+    parts.append(operator_words.listed(steps, data["memory"][0], data["contexts"], times))
     return "".join(parts)
 
 

@@ -17,11 +17,11 @@ from ..base import decides, refusal
 from ..contrib.svrg_optimization.svrg_module import SVRGModule
 from ..executor import executor as running
 from ..executor.step_runner import run_one, touched
-from ..kvstore import tables
+from ..kvstore import server_table
 from ..kvstore.distributed import DistributedKVStore
 from ..kvstore.messages import PartId
+from ..kvstore.server_arithmetic import dense
 from ..kvstore.simulated import SimulatedCluster
-from ..kvstore.values import dense
 from ..kvstore.worker_threads import worker_here
 from ..module import BucketingModule, Module
 from ..module.life_cycle import demand
@@ -231,8 +231,8 @@ def watching(number: int, take: Take) -> Iterator[None]:
     with ExitStack() as stack:
         for owner, name, stand_in in (
             (Module, "update", watch.update), (BucketingModule, "update", watch.update_bucket),
-            (running, "run_steps", watch.run_steps), (tables, "add_up", watch.add_up),
-            (tables, "_settle", watch.settle), (tables, "_applied", watch.applied),
+            (running, "run_steps", watch.run_steps), (server_table, "add_up", watch.add_up),
+            (server_table, "_settle", watch.settle), (server_table, "_applied", watch.applied),
             (SimulatedCluster, "_move", watch.move),
         ):
             stack.enter_context(standing_in(owner, name, stand_in))

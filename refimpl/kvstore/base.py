@@ -1,6 +1,6 @@
 """MXNet's name for the interface of stores and for ``create``."""
 
-from .creation import create
 from .interface import KVStoreBase, TestStore
+from .store_kinds import create
 
 __all__ = ["KVStoreBase", "TestStore", "create"]

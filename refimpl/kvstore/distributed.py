@@ -26,8 +26,8 @@ from .optimizer_step import as_array, as_value
 from .pairs import Groups, Key
 from .placement import Part, big_array_bound, parts_of
 from .plain import pack, unpack
+from .server_arithmetic import cut, from_plain, joined, plain_value
 from .transport import Channel, Ticket, Transport
-from .values import cut, from_plain, joined, plain_value
 
 AT_ONCE = 1 << 18
 """Arrays are compared by so many bytes: what the comparison of more writes would not fit into a cache."""

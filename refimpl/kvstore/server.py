@@ -4,8 +4,8 @@ A :class:`Server` is a value. ``step`` does no input and no output, looks at no 
 returns the server that comes after a request, and what is to be sent. Whoever runs it keeps the new value before
 the replies leave, so that a crash loses no more than messages, which the network may lose anyway.
 
-Read ``step`` first (what makes a message count once and in order), then ``tables.py`` (what a store does). The
-rules are in spec/reference/stores/cluster.md.
+Read ``step`` first (what makes a message count once and in order), then ``server_table.py`` (what a store does).
+The rules are in spec/reference/stores/cluster.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..base import decides
-from . import tables
+from . import server_table
 from .messages import (
     START,
     STOP,
@@ -37,7 +37,7 @@ from .messages import (
     Reply,
     Request,
 )
-from .tables import Sent, Stored, Table, replace
+from .server_table import Sent, Stored, Table, replace
 
 Asked = tuple[str, Any]
 """What a request asked, in so far as one that comes again is compared with it."""
@@ -194,7 +194,7 @@ def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, l
     if isinstance(body, Leave):
         server, sent = replace(_forget(server, worker), members=server.members - {worker}), list[Sent]()
         for name, table in server.tables.items():
-            settled, answers = tables.settle_all(table, server.members)
+            settled, answers = server_table.settle_all(table, server.members)
             server, sent = _with_table(server, name, settled), sent + answers
         return server, [*sent, (worker, number, Done())]
     if server.stopped:
@@ -216,14 +216,14 @@ def _act_on(
 ) -> tuple[Table, list[Sent]]:
     """Do what one request asks of a store."""
     if isinstance(body, Init):
-        return tables.init(table, worker, number, body)
+        return server_table.init(table, worker, number, body)
     if isinstance(body, Push):
-        return tables.push(table, members, worker, number, body)
+        return server_table.push(table, members, worker, number, body)
     if isinstance(body, (Pull, PullRows)):
-        return tables.pull(table, worker, number, body)
+        return server_table.pull(table, worker, number, body)
     if isinstance(body, Barrier):
-        return tables.barrier(table, members, worker, number)
-    return tables.command(table, worker, number, body)
+        return server_table.barrier(table, members, worker, number)
+    return server_table.command(table, worker, number, body)
 
 
 def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server, list[Sent]]:
@@ -238,7 +238,7 @@ def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server,
 @decides("Cluster/lose")
 def _forget(server: Server, worker: int) -> Server:
     """Drop what a worker waits for in every store."""
-    return replace(server, tables={name: tables.forget(table, worker) for name, table in server.tables.items()})
+    return replace(server, tables={name: server_table.forget(table, worker) for name, table in server.tables.items()})
 
 
 def _with_table(server: Server, name: int, table: Table) -> Server:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base import decides, refusal
 from ..kvstore.optimizer_step import as_array, as_value
-from ..kvstore.values import from_plain, plain_value
+from ..kvstore.server_arithmetic import from_plain, plain_value
 from ..ndarray import NDArray
 
 _LEFT = (FunctionType, BuiltinFunctionType, MethodType, type, ModuleType, re.Pattern, logging.Logger)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .drawing.choices import Capabilities
-from .drawing.graphs import drawable
+from .drawing.drawn_graphs import drawable
 from .judging.reference import Program
 
 

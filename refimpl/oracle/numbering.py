@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..base import decides
-from .drawing.buckets import bucketing_program, svrg_program
 from .drawing.choices import NOTHING, Capabilities, Exclusions, NothingToDraw
-from .drawing.clusters import cluster_program
+from .drawing.drawn_buckets import bucketing_program, svrg_program
+from .drawing.drawn_clusters import cluster_program
+from .drawing.drawn_executors import executor_program, forward_program
+from .drawing.drawn_modules import module_program
+from .drawing.drawn_optimizers import optimizer_program
+from .drawing.drawn_stores import store_program
 from .drawing.draws import Draw, SeededDraw
-from .drawing.executors import executor_program, forward_program
-from .drawing.modules import module_program
-from .drawing.optimizers import optimizer_program
-from .drawing.stores import store_program
 from .judging.reference import Program
 from .traits import matched
 

@@ -13,9 +13,9 @@ from typing import Any
 from ..kernels.foundation import get
 from .backends import Backend, Crashed, Refused, Unsupported
 from .drawing.choices import NOTHING, Capabilities, Exclusions
+from .drawing.drawn_executors import of_graph
+from .drawing.drawn_graphs import FIT, Graph, drawable
 from .drawing.draws import SeededDraw
-from .drawing.executors import of_graph
-from .drawing.graphs import FIT, Graph, drawable
 from .judging.comparing import Answer, answers_of, judge
 from .judging.reference import Program
 

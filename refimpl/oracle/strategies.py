@@ -24,9 +24,9 @@ from hypothesis.errors import NoSuchExample
 
 from ..kernels.foundation import get
 from .drawing.choices import NOTHING, Capabilities, Exclusions
+from .drawing.drawn_executors import of_graph
+from .drawing.drawn_graphs import Graph
 from .drawing.draws import Draw, SeededDraw
-from .drawing.executors import of_graph
-from .drawing.graphs import Graph
 from .judging.reference import Program
 from .numbering import DRAWERS
 from .programs.values import DTYPES, STYLES

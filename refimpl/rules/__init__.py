@@ -9,7 +9,7 @@ theirs: ``mx.rules[error.clause]``. Neither chapters nor tests are installed wit
 that the wheel's build makes.
 """
 
-from .rule import Place, Rule
-from .table import Rules, rules
+from .mapping import Rules, rules
+from .one_rule import Place, Rule
 
 __all__ = ["Place", "Rule", "Rules", "rules"]

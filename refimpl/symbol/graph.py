@@ -14,7 +14,7 @@ from functools import cached_property
 from ..base import decides
 from ..context import Context
 from .ir import Entry, Node, post_order
-from .values import Facts, Values
+from .value_numbers import Facts, Values
 
 Visit = Callable[[Node, list[Entry]], Node]
 """What a pass puts in the place of an operator, given its inputs as they are by then."""

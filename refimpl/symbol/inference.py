@@ -21,7 +21,7 @@ from ..kernels.foundation.params import parse
 from ..util import is_np_shape
 from .ir import Entry, Node, post_order
 from .reported import reported_rule
-from .values import Facts, Key, Values
+from .value_numbers import Facts, Key, Values
 
 MAX_ROUNDS = 1000
 

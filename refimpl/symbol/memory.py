@@ -22,7 +22,7 @@ from ..kernels.foundation import Shape, size_of
 from .arrangement import Block, arrange, packing_for
 from .graph import Graph
 from .ir import Node
-from .values import Key
+from .value_numbers import Key
 
 SWITCH = "REFIMPL_MEMORY_PLAN"
 MODES = {

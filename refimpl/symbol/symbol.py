@@ -58,7 +58,7 @@ class Symbol(SymbolMethods):
 
     def _repr_svg_(self) -> str | None:
         """A drawing of the graph, for notebooks; None, and so the text, of one with more than 1,000 nodes."""
-        from ..explain.pictures import of_notebook
+        from ..explain.symbol_drawing import of_notebook
         return of_notebook(self)
 
     def __len__(self) -> int:

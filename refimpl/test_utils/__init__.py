@@ -1,7 +1,7 @@
 """mx.test_utils: tools for tests of networks and operators.
 
 ``tolerance`` and ``compare`` judge arrays, ``draw``, ``sparse_arrays`` and ``matrices`` make them,
-``gradients``, ``consistency`` and ``optimizers`` try symbols and optimizers, ``statistics`` random
+``gradients``, ``consistency`` and ``compared_optimizers`` try symbols and optimizers, ``statistics`` random
 generators, ``surroundings`` arranges what a test runs in, ``files`` fetches data.
 """
 
@@ -48,6 +48,7 @@ from .compare import (
     same_array,
     same_symbol_structure,
 )
+from .compared_optimizers import compare_optimizer
 from .consistency import check_consistency, check_gluon_hybridize_consistency, check_speed
 from .draw import (
     DummyIter,
@@ -93,7 +94,6 @@ from .matrices import (
     new_sym_matrix_with_real_eigvals_2d,
     new_sym_matrix_with_real_eigvals_nd,
 )
-from .optimizers import compare_optimizer
 from .sparse_arrays import (
     create_sparse_array,
     create_sparse_array_zd,

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from spec.site.text import docstring, escaped
+from spec.site.myst import docstring, escaped
 
 MODULES = {
     "mx.nd": "ndarray", "mx.nd.sparse": "ndarray.sparse", "mx.sym": "symbol", "mx.autograd": "autograd",

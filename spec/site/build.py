@@ -30,10 +30,10 @@ from sphinx.cmd.build import build_main  # noqa: E402
 import refimpl as mx  # noqa: E402
 from refimpl import explain  # noqa: E402
 from spec import ops, trace  # noqa: E402
-from spec.site import api, notebooks, operators  # noqa: E402
+from spec.site import api, notebooks, operator_pages  # noqa: E402
 from spec.site.chapter import ABOUT, chapter, with_links_aimed  # noqa: E402
 from spec.site.moved import MOVED, leading_to  # noqa: E402
-from spec.site.text import fenced  # noqa: E402
+from spec.site.myst import fenced  # noqa: E402
 
 ACCESS = {
     "<pre>": '<pre tabindex="0">',  # wide code is scrolled by keyboard too
@@ -91,7 +91,7 @@ def documents() -> Iterator[tuple[str, str]]:
             link = f'<a href="{"../" * name.count("/")}notebooks/{name}.ipynb" download>This chapter as a notebook</a>'
             head += f'\n\n```{{raw}} html\n<p class="notebook">{link}</p>\n```'
         yield name, f"{head}\n{rest}"
-    for folder, title, pages in (("operators", "Operators", operators.pages()), ("api", "API", api.pages())):
+    for folder, title, pages in (("operators", "Operators", operator_pages.pages()), ("api", "API", api.pages())):
         found = dict(pages)
         # Three hundred entries in every page's navigation would double the time of a build.
         yield from ((name, f"---\norphan: true\n---\n\n{text}") for name, text in found.items())

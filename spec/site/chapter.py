@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from spec.site import operators
+from spec.site import operator_pages
 from spec.trace import ROOT, chapters
 
 ABOUT = ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
@@ -31,7 +31,7 @@ def with_links_aimed(text: str, file: Path) -> str:
             return link[0]
         if inside.parts[0] == "kernels" and there.suffix == ".py":
             up = "../" * (len(file.relative_to(ROOT).parts) - 1)
-            return f"]({up}{operators.document(inside)}.md)"
+            return f"]({up}{operator_pages.document(inside)}.md)"
         if there.suffix == ".py" and there.is_file():
             return f"](file:{inside.as_posix()}{link[2] or ''})"
         raise ValueError(f"{file.relative_to(ROOT)} links to {link[1]}, which is not on the site")

@@ -15,7 +15,7 @@ from pygments.lexers import PythonLexer
 from sphinx.application import Sphinx
 
 import refimpl
-from spec.site.clauses import ROOT, documents, used_by
+from spec.site.rule_links import ROOT, documents, used_by
 
 FOLDERS = ("refimpl", "kernels", "tests", "spec")
 PAGE = """<!DOCTYPE html>

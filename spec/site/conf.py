@@ -11,7 +11,7 @@ project = "refimpl"
 html_title = "refimpl"
 copyright = "the refimpl authors, Apache-2.0"  # noqa: A001  # Sphinx's name
 root_doc = "index"
-extensions = ["myst_parser", "sphinx_copybutton", "spec.site.clauses", "spec.site.code_pages"]
+extensions = ["myst_parser", "sphinx_copybutton", "spec.site.rule_links", "spec.site.code_pages"]
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]  # the entries of the API

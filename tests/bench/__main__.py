@@ -15,7 +15,7 @@ import json
 import sys
 from pathlib import Path
 
-from refimpl.cli.benchmark import running, tables
+from refimpl.cli.benchmark import interleaving, markdown
 from refimpl.cli.benchmark.rows import GROUPS
 from tests.bench import devices
 
@@ -46,16 +46,16 @@ def main(arguments: list[str] | None = None) -> None:
         found = json.loads(options.read.read_text(encoding="utf-8"))
     else:
         others = {"mxnet": options.mxnet_python, "torch": options.torch_python}
-        pythons = {running.OURS: sys.executable, **{name: python for name, python in others.items() if python}}
-        wanted = running.Wanted(
+        pythons = {interleaving.OURS: sys.executable, **{name: python for name, python in others.items() if python}}
+        wanted = interleaving.Wanted(
             tuple(options.groups), pythons, options.rounds, options.clock, options.only, options.most
         )
-        found = running.run(wanted, tables.tell)
+        found = interleaving.run(wanted, markdown.tell)
     if options.json:
         options.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
     if options.write:
-        tables.write(found, options.write)
-    print(tables.markdown(found), end="")
+        markdown.write(found, options.write)
+    print(markdown.markdown(found), end="")
 
 
 if __name__ == "__main__":

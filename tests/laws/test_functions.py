@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import refimpl as mx
 from refimpl.kernels.foundation.ieee import FUNCTIONS
 from refimpl.kernels.foundation.loop import python_loops
-from refimpl.oracle.pages.functions import COMPILED
+from refimpl.oracle.pages.compiled_math import COMPILED
 
 pytestmark = [
     pytest.mark.heavy,

@@ -28,7 +28,7 @@ from refimpl.replay.pieces import Piece, Rows
 from refimpl.replay.programs import Table
 from refimpl.replay.side_by_side import Beside
 
-from ..stateful import planted
+from ..stateful import planted_failures
 from ..stateful.failing import nth
 from .bound import EXTRAS, SURROUNDINGS, WAYS, bits, dyadic
 
@@ -244,9 +244,9 @@ def test_no_calls_are_being_made_after_an_interruption() -> None:
         beside.walk(pool, others, lambda: None)
 
     run()
-    for moment in range(1, 1 + planted.moments(run)):
+    for moment in range(1, 1 + planted_failures.moments(run)):
         out[:] = 0
-        planted.interrupted(run, moment)
+        planted_failures.interrupted(run, moment)
         assert not any(hand_over.is_busy for hand_over in beside.hand_overs), moment
         assert set(out) <= {0, 1}
         run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,21 @@ def test_chapters_that_code_names_are_there() -> None:
     named = {(file, path) for file in files for path in CHAPTER.findall(file.read_text(encoding="utf-8"))}
     assert len(named) > 40
     assert {(str(file), path) for file, path in named if not (ROOT / path).is_file()} == set()
+
+
+SHARED = {
+    "__init__", "__main__", "conftest",  # Python's and pytest's
+    "base", "contrib", "random",  # MXNet's: mx.base, mx.kvstore.base; mx.nd.random, mx.sym.random, ...
+}
+
+
+def test_a_file_is_found_by_its_name() -> None:
+    """At most two files have one name; tests of one subject may, in the folders of several kinds of tests."""
+    names = Counter(
+        file.stem for folder in ("refimpl", "tests", "spec") for file in (ROOT / folder).rglob("*.py")
+        if file.relative_to(ROOT).parts[:2] != ("refimpl", "kernels") and not file.stem.startswith("test_")
+    )
+    assert {name for name, files in names.items() if files > 2} == SHARED
 
 
 def test_a_link_to_a_folder_is_refused() -> None:

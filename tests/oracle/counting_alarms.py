@@ -25,7 +25,7 @@ from refimpl.oracle import program_of
 from refimpl.oracle.backends import ours, variants
 from refimpl.oracle.judging.comparing import answers_of, judge_answer
 from refimpl.oracle.judging.reference import Truth
-from refimpl.oracle.scoring.running import append
+from refimpl.oracle.scoring.fault_search import append
 
 SEED = 1
 SIZE = {1: 250, 2: 250, 3: 20, 4: 20, 5: 100, 6: 100}

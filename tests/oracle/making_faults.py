@@ -27,7 +27,7 @@ import pytest
 
 from refimpl.kernels.foundation import distinct, get
 from refimpl.module.thread_pool import ThreadPool
-from refimpl.oracle.drawing.graphs import drawable
+from refimpl.oracle.drawing.drawn_graphs import drawable
 from refimpl.oracle.drawing.random_numbers import random_operators
 from refimpl.oracle.pages.draws import SeededDraw, example
 from refimpl.oracle.scoring.faults import CLASSES

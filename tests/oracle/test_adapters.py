@@ -18,9 +18,9 @@ from refimpl.oracle.backends import variants as varied
 from refimpl.oracle.backends.mxnet import MXNet
 from refimpl.oracle.backends.ours import FORMS, Ours
 from refimpl.oracle.backends.worker import backend_of
+from refimpl.oracle.drawing.drawn_executors import executor_program, forward_program
+from refimpl.oracle.drawing.drawn_optimizers import optimizer_program
 from refimpl.oracle.drawing.draws import SeededDraw
-from refimpl.oracle.drawing.executors import executor_program, forward_program
-from refimpl.oracle.drawing.optimizers import optimizer_program
 from refimpl.oracle.judging.comparing import compare, judge
 from refimpl.oracle.judging.reference import trace_of
 

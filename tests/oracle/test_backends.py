@@ -15,8 +15,8 @@ from refimpl.oracle import Capabilities
 from refimpl.oracle.backends import Crashed, Refused, Unsupported
 from refimpl.oracle.backends.decorators import symbol_of
 from refimpl.oracle.backends.isolate import Isolated, isolate
+from refimpl.oracle.drawing.drawn_executors import executor_program, forward_program
 from refimpl.oracle.drawing.draws import SeededDraw
-from refimpl.oracle.drawing.executors import executor_program, forward_program
 from refimpl.oracle.judging.comparing import judge
 from refimpl.oracle.programs.program import operators
 

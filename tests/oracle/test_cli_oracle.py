@@ -15,7 +15,7 @@ from refimpl.oracle.backends.protocol import Reference
 
 from .test_comparing import one_operator
 
-ALL = "tests.oracle.planted:"
+ALL = "tests.oracle.planted_bugs:"
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from refimpl.kvstore.histories import NAMES, History
 from refimpl.oracle import Capabilities, Exclusions, check_program, judge, program_of, reporting, search, shrink
 from refimpl.oracle import strategies as st
 from refimpl.oracle.backends import servers
-from refimpl.oracle.backends.clusters import Scripts, Simulated, follow
 from refimpl.oracle.backends.isolate import isolate
-from refimpl.oracle.drawing.clusters import FEATURES
+from refimpl.oracle.backends.simulated_cluster import Scripts, Simulated, follow
+from refimpl.oracle.drawing.drawn_clusters import FEATURES
 from refimpl.oracle.programs.clusters import expected_events, pushes_of
 
 CLUSTER = Simulated.capabilities

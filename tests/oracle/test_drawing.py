@@ -10,15 +10,15 @@ import pytest
 from refimpl.kernels.foundation import get
 from refimpl.oracle import Capabilities, Exclusions, judge, program_of, search, trace_of
 from refimpl.oracle.backends import Reference
-from refimpl.oracle.drawing.buckets import svrg_program
+from refimpl.oracle.drawing.drawn_buckets import svrg_program
+from refimpl.oracle.drawing.drawn_modules import RARE
 from refimpl.oracle.drawing.draws import SeededDraw
-from refimpl.oracle.drawing.modules import RARE
 from refimpl.oracle.judging.comparing import Mismatch, Verdict
 from refimpl.oracle.programs.program import operators
 from refimpl.oracle.programs.values import STYLES, array_of
 from refimpl.oracle.scripts import script_of
 
-from .planted import sound
+from .planted_bugs import sound
 
 
 @pytest.mark.parametrize("name", ["LeakyReLU", "RNN"])

@@ -8,7 +8,7 @@ from refimpl.oracle import judge
 from refimpl.oracle.expectations import Expectations, most_readers
 from refimpl.oracle.judging.comparing import Mismatch, Verdict
 
-from .planted import planted
+from .planted_bugs import planted
 
 
 def read(tmp_path, text):

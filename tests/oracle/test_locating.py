@@ -23,7 +23,7 @@ from refimpl.oracle.programs.values import array_of
 from refimpl.oracle.pytest_items import load
 from refimpl.oracle.reporting import as_data, page, script_of, verified
 
-from .planted import planted
+from .planted_bugs import planted
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,7 +55,7 @@ def where(backend, program):
 
 def wrong_in(operator, *, output=0.0, slope=0.0):
     """The planted backend's rules with one operator off by something in its output or its slope."""
-    from .planted import RULES, slopes_of
+    from .planted_bugs import RULES, slopes_of
 
     @executor_backend(operators=RULES)
     def run(symbol, args, aux, grads_in, grad_req, head_grads):

@@ -11,7 +11,7 @@ import pytest
 import refimpl as mx
 from refimpl.oracle import Capabilities, Exclusions, check_program, judge, program_of, trace_of
 from refimpl.oracle.backends import Reference
-from refimpl.oracle.drawing.buckets import svrg_program
+from refimpl.oracle.drawing.drawn_buckets import svrg_program
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.judging.metric_values import METRICS, metric_bounds
 from refimpl.oracle.judging.reference import expected_of

@@ -14,10 +14,13 @@ import pytest
 from refimpl.oracle import judge, program_of, search
 from refimpl.oracle.pytest_items import load, seconds_of
 
-from .planted import planted
+from .planted_bugs import planted
 
 ROOT = Path(__file__).parents[2]
-TOY = "import sys\nsys.path.insert(0, {root!r})\nfrom tests.oracle.planted import planted\nmine = planted({bugs})\n"
+TOY = (
+    "import sys\nsys.path.insert(0, {root!r})\n"
+    "from tests.oracle.planted_bugs import planted\nmine = planted({bugs})\n"
+)
 
 
 def run(folder: Path, *options: str, bugs: str = "", plugins: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
@@ -90,7 +93,7 @@ def test_a_plain_function_is_called() -> None:
 
 
 def test_a_backend_may_run_in_a_process_of_its_own() -> None:
-    backend = load("tests.oracle.planted:sound", isolate=True)
+    backend = load("tests.oracle.planted_bugs:sound", isolate=True)
     program = program_of(0, 0, planted().capabilities)
     assert judge(backend, program).status == "passed"
     backend.close()

@@ -20,7 +20,7 @@ import refimpl as mx
 from refimpl.module.thread_pool import ThreadPool
 from refimpl.oracle import program_of
 from refimpl.oracle.bounds import tracking
-from refimpl.oracle.drawing import buckets, modules, optimizers, stores
+from refimpl.oracle.drawing import drawn_buckets, drawn_modules, drawn_optimizers, drawn_stores
 from refimpl.oracle.drawing.choices import NOTHING, Capabilities, Exclusions
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.judging.reference import expected_of, trace_of
@@ -30,12 +30,13 @@ from refimpl.oracle.programs.program import check_program
 pytestmark = pytest.mark.usefixtures("quiet")
 Program = dict[str, Any]
 KINDS: dict[str, Callable[..., Program]] = {
-    "module": modules.module_program, "bucketing": buckets.bucketing_program, "svrg": buckets.svrg_program,
-    "optimizer": optimizers.optimizer_program, "store": stores.store_program,
+    "module": drawn_modules.module_program, "bucketing": drawn_buckets.bucketing_program,
+    "svrg": drawn_buckets.svrg_program, "optimizer": drawn_optimizers.optimizer_program,
+    "store": drawn_stores.store_program,
 }
 FEATURES = {
-    "module": modules.FEATURES, "bucketing": buckets.FEATURES, "svrg": buckets.FEATURES,
-    "optimizer": optimizers.FEATURES, "store": stores.FEATURES,
+    "module": drawn_modules.FEATURES, "bucketing": drawn_buckets.FEATURES, "svrg": drawn_buckets.FEATURES,
+    "optimizer": drawn_optimizers.FEATURES, "store": drawn_stores.FEATURES,
 }
 SEED = os.environ.get("REFIMPL_ORACLE_SEED", "0")
 EACH = pytest.mark.parametrize("kind", KINDS)
@@ -81,7 +82,7 @@ def test_a_program_is_plain_data_and_passes_its_check(kind: str) -> None:
 
 @EACH
 def test_features_can_be_left_out(kind: str) -> None:
-    exclude = Exclusions(operators=FEATURES[kind] | modules.FEATURES)
+    exclude = Exclusions(operators=FEATURES[kind] | drawn_modules.FEATURES)
     for number in range(100):
         program = check_program(drawn(kind, number, exclude))
         steps = {step["do"] for step in program["steps"]}

@@ -10,7 +10,7 @@ import pytest
 
 from refimpl.oracle import Capabilities, program_of, text_of_found
 from refimpl.oracle.backends import Reference, Refused
-from refimpl.oracle.drawing.buckets import bucketing_program, svrg_program
+from refimpl.oracle.drawing.drawn_buckets import bucketing_program, svrg_program
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.relations import FAITHFUL, RELATIONS, broken, kept_on_purpose, search
 from refimpl.oracle.relations.comparing import differences_beyond

@@ -21,7 +21,7 @@ from refimpl.kernels.foundation import get
 from refimpl.oracle.backends import Capabilities, Crashed
 from refimpl.oracle.backends.protocol import Reference
 from refimpl.oracle.programs.program import operators
-from refimpl.oracle.scoring import copies, running
+from refimpl.oracle.scoring import copies, fault_search
 from refimpl.oracle.scoring.faults import CLASSES, PACKAGE, TABLE, Fault, faults, shard
 from refimpl.oracle.searching import search
 
@@ -155,15 +155,15 @@ def test_a_row_without_a_field_is_refused(tmp_path):
 
 
 def test_a_wrong_implementation_is_killed_and_its_operator_named():
-    row = running.row_of(CLIP, running.hunt(Clipping(), Reference(), 60, programs=20))
+    row = fault_search.row_of(CLIP, fault_search.hunt(Clipping(), Reference(), 60, programs=20))
     assert (row["status"], row["named"], row["nodes"]) == ("killed", True, 1)
     assert row["programs"] < 20
     other = replace(CLIP, operators=("relu",))
-    assert running.row_of(other, running.hunt(Clipping(), Reference(), 60, programs=20))["named"] is False
+    assert fault_search.row_of(other, fault_search.hunt(Clipping(), Reference(), 60, programs=20))["named"] is False
 
 
 def test_what_the_right_copy_fails_too_kills_nothing():
-    row = running.row_of(CLIP, running.hunt(Clipping(), Clipping(), 60, programs=5))
+    row = fault_search.row_of(CLIP, fault_search.hunt(Clipping(), Clipping(), 60, programs=5))
     assert (row["status"], row["programs"], row["statuses"]["expected"]) == ("survived", 5, 5)
 
 
@@ -184,24 +184,24 @@ def test_a_fault_that_hangs_is_killed_and_nothing_is_shrunk(monkeypatch):
             asked.append("clip" in operators(program))
             return super().run(program)
 
-    monkeypatch.setattr(running, "faulty", lambda fault: nullcontext(Counting()))
-    row = running.score_one(CLIP, Reference(), 60, programs=40)
+    monkeypatch.setattr(fault_search, "faulty", lambda fault: nullcontext(Counting()))
+    row = fault_search.score_one(CLIP, Reference(), 60, programs=40)
     assert (row["status"], row["cause"], row["named"]) == ("killed", "no answer within 20 s", None)
     assert row["programs"] == len(asked)
     assert asked.count(True) == 1
-    assert "clip: killed after" in running.text_of(row)
-    assert "0/0" not in running.summary([row])
-    assert running.hunt(Silent(), Silent(), 60, programs=5).statuses["expected"]  # the right one is as silent
+    assert "clip: killed after" in fault_search.text_of(row)
+    assert "0/0" not in fault_search.summary([row])
+    assert fault_search.hunt(Silent(), Silent(), 60, programs=5).statuses["expected"]  # the right one is as silent
 
 
 @pytest.mark.heavy
 def test_a_patched_copy_shares_nothing_with_this_process(tmp_path):
     results = tmp_path / "results.jsonl"
     before = (PACKAGE / CLIP.file).read_text(encoding="utf-8")
-    (row,) = running.score([CLIP], results, 60.0)
+    (row,) = fault_search.score([CLIP], results, 60.0)
     assert (row["status"], row["cause"].split()[0], row["named"]) == ("killed", "clip", True)
     assert (PACKAGE / CLIP.file).read_text(encoding="utf-8") == before
-    assert running.read(results) == [row]
+    assert fault_search.read(results) == [row]
 
 
 def test_a_copy_has_no_links_back(tmp_path):
@@ -253,7 +253,7 @@ def test_one_element_of_ten_thousand_is_found_in_95_runs_of_100():
 
 def test_committed_results_are_of_faults_of_the_table():
     table = {fault.id: fault for fault in faults()}
-    rows = running.read(Path(__file__).with_name("score.jsonl"))
+    rows = fault_search.read(Path(__file__).with_name("score.jsonl"))
     assert len(rows) == len({row["id"] for row in rows}) >= 146
     assert {row["id"]: row["class"] for row in rows} == {row["id"]: table[row["id"]].kind for row in rows}
     chapter = (ROOT / "spec/reference/tools/oracle.md").read_text(encoding="utf-8")
@@ -268,16 +268,16 @@ def row_of(name, status="killed", **more):
 def test_what_is_known_is_not_run_again(tmp_path, monkeypatch):
     results = tmp_path / "results.jsonl"
     given = [replace(CLIP, id=name) for name in "abc"]
-    running.append(results, row_of("b"))
+    fault_search.append(results, row_of("b"))
     with results.open("a", encoding="utf-8") as file:
         file.write('{"id": "c", "sta')  # its process was killed
     asked = []
-    monkeypatch.setattr(running, "faulty", lambda fault: NoCopy())
-    monkeypatch.setattr(running, "score_one", lambda fault, *_: asked.append(fault.id) or row_of(fault.id))
-    assert [row["id"] for row in running.score(given, results)] == ["a", "b", "c"]
+    monkeypatch.setattr(fault_search, "faulty", lambda fault: NoCopy())
+    monkeypatch.setattr(fault_search, "score_one", lambda fault, *_: asked.append(fault.id) or row_of(fault.id))
+    assert [row["id"] for row in fault_search.score(given, results)] == ["a", "b", "c"]
     assert asked == ["a", "c"]
-    assert [row["id"] for row in running.read(results)] == ["b", "a", "c"]
-    assert running.score(given, results) == running.score(given, results)
+    assert [row["id"] for row in fault_search.read(results)] == ["b", "a", "c"]
+    assert fault_search.score(given, results) == fault_search.score(given, results)
     assert asked == ["a", "c"]
 
 
@@ -294,7 +294,7 @@ def test_a_file_of_something_else_is_refused(tmp_path, text):
     results = tmp_path / "results.jsonl"
     results.write_text(text + "\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"results\.jsonl, line 1: no row of results"):
-        running.read(results)
+        fault_search.read(results)
 
 
 def test_the_summary_counts_by_class_and_lists_survivors():
@@ -302,7 +302,7 @@ def test_the_summary_counts_by_class_and_lists_survivors():
         row_of("a", named=True, nodes=1), row_of("b", seconds=3.0, named=False, nodes=3),
         row_of("c", "survived", statuses={"passed": 3}), {**row_of("d", several=True), "class": "devices"},
     ]
-    lines = running.summary(rows).splitlines()
+    lines = fault_search.summary(rows).splitlines()
     assert [line.split() for line in lines[1:5]] == [
         ["index", "2/3", "67%", "2.00", "1/2", "2"], ["devices", "1/1", "100%", "1.00", "-", "-"],
         ["several", "1/1", "100%", "1.00", "-", "-"], ["all", "3/4", "75%", "1.00", "1/2", "2"],

@@ -12,7 +12,7 @@ from refimpl.oracle.judging.reference import Expected, Truth
 from refimpl.oracle.numbering import DRAWERS
 from refimpl.oracle.programs.program import check_program, operators
 
-from .planted import planted, sound, three_bugs
+from .planted_bugs import planted, sound, three_bugs
 
 LEVELS = sorted(DRAWERS)
 

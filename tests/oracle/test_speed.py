@@ -17,7 +17,7 @@ from refimpl.oracle.programs.program import symbol_json
 from refimpl.oracle.programs.values import array_of
 from refimpl.symbol import Symbol
 
-from .planted import sound
+from .planted_bugs import sound
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled at all")

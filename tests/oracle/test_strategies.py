@@ -9,8 +9,8 @@ from hypothesis import strategies as plain
 from refimpl.oracle import Capabilities, check_program, judge, program_of, trace_of
 from refimpl.oracle import strategies as st
 from refimpl.oracle.backends import Reference
+from refimpl.oracle.drawing.drawn_executors import executor_program
 from refimpl.oracle.drawing.draws import SeededDraw
-from refimpl.oracle.drawing.executors import executor_program
 from refimpl.oracle.programs.program import operators, text_of
 from refimpl.oracle.programs.values import array_of
 

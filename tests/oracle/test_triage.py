@@ -20,7 +20,7 @@ from refimpl.oracle.reporting import as_data, progress
 from refimpl.oracle.sharing import NotShared, Shared
 from refimpl.oracle.triage import report, roots, saturation
 
-from .planted import planted, three_bugs
+from .planted_bugs import planted, three_bugs
 from .test_locating import chain
 
 if sys.version_info >= (3, 11):

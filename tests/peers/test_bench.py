@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from refimpl.cli.benchmark import running
+from refimpl.cli.benchmark import interleaving
 from refimpl.cli.benchmark.rows import GROUPS, ROWS
 
 from .asking import PYTHON, needs_mxnet
@@ -23,9 +23,9 @@ pytestmark = [pytest.mark.peer, needs_mxnet]
 
 @pytest.mark.parametrize("group", [name for name in GROUPS if name != "start"])
 def test_the_rows_of_a_group_run(group: str) -> None:
-    pythons = {running.OURS: sys.executable, "mxnet": PYTHON, **({"torch": TORCH} if TORCH else {})}
-    wanted = running.Wanted((group,), pythons, rounds=1, most=8)
-    found = running.run(wanted, lambda row: None)
+    pythons = {interleaving.OURS: sys.executable, "mxnet": PYTHON, **({"torch": TORCH} if TORCH else {})}
+    wanted = interleaving.Wanted((group,), pythons, rounds=1, most=8)
+    found = interleaving.run(wanted, lambda row: None)
     assert [row["errors"] for row in found["rows"] if row["errors"]] == []
-    assert [row["name"] for row in found["rows"]] == [ROWS[n].name for n in running.numbers(wanted)]
-    assert all(row["median"].keys() >= {running.OURS, "mxnet"} for row in found["rows"])
+    assert [row["name"] for row in found["rows"]] == [ROWS[n].name for n in interleaving.numbers(wanted)]
+    assert all(row["median"].keys() >= {interleaving.OURS, "mxnet"} for row in found["rows"])

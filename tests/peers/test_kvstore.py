@@ -18,8 +18,8 @@ import pytest
 
 from refimpl.oracle.backends.mxnet import MXNet
 from refimpl.oracle.drawing.choices import Capabilities, Exclusions
+from refimpl.oracle.drawing.drawn_stores import CAREFUL, store_program
 from refimpl.oracle.drawing.draws import SeededDraw
-from refimpl.oracle.drawing.stores import CAREFUL, store_program
 from refimpl.oracle.judging.reference import trace_of
 
 from .asking import needs_mxnet

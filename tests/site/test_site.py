@@ -128,7 +128,7 @@ def test_escaped_text_is_read_as_it_was(text: str) -> None:
     from docutils.core import publish_doctree
     from myst_parser.docutils_ import Parser
 
-    from spec.site.text import escaped
+    from spec.site.myst import escaped
 
     made = publish_doctree(
         f"before {escaped(text)}", parser=Parser(),

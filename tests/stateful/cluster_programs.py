@@ -11,8 +11,8 @@ import numpy as np
 import refimpl as mx
 from refimpl import ndarray as nd
 from refimpl.kvstore.histories import History
-from refimpl.oracle.backends.clusters import Action, Outcome
-from refimpl.oracle.backends.clusters import Scripts as Program
+from refimpl.oracle.backends.simulated_cluster import Action, Outcome
+from refimpl.oracle.backends.simulated_cluster import Scripts as Program
 
 BOUND = 24
 """Arrays of so many elements are split in these tests (MXNET_KVSTORE_BIGARRAY_BOUND)."""

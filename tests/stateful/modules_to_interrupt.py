@@ -11,7 +11,7 @@ import pytest
 
 import refimpl as mx
 
-from . import planted
+from . import planted_failures
 
 ROWS = 4
 CONTEXTS = [mx.cpu(0), mx.cpu(1)]
@@ -83,7 +83,7 @@ def go_on(one: Any) -> Any:
             array[:] = 0
     one.forward_backward(batch(one.data_shapes[0].shape[0], 2))
     one.update()
-    return planted.module(one)
+    return planted_failures.module(one)
 
 
 class Sum(mx.metric.EvalMetric):
@@ -108,7 +108,7 @@ def with_store() -> Any:
 
 
 def see_with_store(one: Any) -> Any:
-    return {**planted.module(one), "given": planted.stored(one.given)}
+    return {**planted_failures.module(one), "given": planted_failures.stored(one.given)}
 
 
 def metric_of(one: Any) -> Any:
@@ -131,7 +131,7 @@ class Case(NamedTuple):
 
     make: Callable[[], Any]
     call: Callable[[Any], object]
-    see: Callable[[Any], Any] = planted.module
+    see: Callable[[Any], Any] = planted_failures.module
     go_on: Callable[[Any], Any] = go_on
     delivers: bool = False
 
@@ -239,7 +239,7 @@ def see_buckets(one: Any) -> Any:
     seen: dict[str, Any] = {flag: getattr(one, flag) for flag in flags}
     seen["current"] = [key for key, each in one._buckets.items() if each is one._curr_module]
     for key, each in one._buckets.items():
-        for name, value in planted.module(each).items():
+        for name, value in planted_failures.module(each).items():
             seen[f"{name} of {key}"] = value
     seen["watched"] = [len(monitor.exes) for monitor in one._monitors]
     return seen
@@ -296,10 +296,10 @@ def svrg(grad_req: str = "write") -> Any:
 
 
 def see_svrg(one: Any) -> Any:
-    seen = planted.module(one)
-    seen["means"] = planted.remembered(one._param_dict)
+    seen = planted_failures.module(one)
+    seen["means"] = planted_failures.remembered(one._param_dict)
     group = one._mod_aux._exec_group
-    seen["snapshot"] = [[planted.read(array) for array in copies] for copies in group.param_arrays]
+    seen["snapshot"] = [[planted_failures.read(array) for array in copies] for copies in group.param_arrays]
     seen["snapshot shapes"] = [tuple(shape) for _, shape in one._mod_aux.data_shapes]
     return seen
 
@@ -350,7 +350,7 @@ def chain(grad_req: str = "write") -> Any:
 
 
 def see_chain(one: Any) -> Any:
-    parts = [planted.module(each) for each in one._modules]
+    parts = [planted_failures.module(each) for each in one._modules]
     return {f"{name} in {number}": value for number, part in enumerate(parts) for name, value in part.items()}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import refimpl as mx
 from refimpl.io.rounds import RoundIter
 
-from . import planted
+from . import planted_failures
 from .modules_to_interrupt import CONTEXTS, ROWS, Case, network, settings
 
 # --- executors -----------------------------------------------------------------------------------
@@ -28,10 +28,10 @@ def executor(grad_req: str = "write") -> Any:
 
 def see_executor(one: Any) -> Any:
     return {
-        "arguments": [planted.read(array) for array in one.arg_arrays],
-        "states": [planted.read(array) for array in one.aux_arrays],
-        "outputs": [planted.read(array) for array in one.outputs],
-        "gradients": [planted.read(array) for array in one.grad_arrays],
+        "arguments": [planted_failures.read(array) for array in one.arg_arrays],
+        "states": [planted_failures.read(array) for array in one.aux_arrays],
+        "outputs": [planted_failures.read(array) for array in one.outputs],
+        "gradients": [planted_failures.read(array) for array in one.grad_arrays],
     }
 
 
@@ -55,10 +55,10 @@ def executor_2(grad_req: str = "write") -> Any:
 
 def see_executor_2(one: Any) -> Any:
     return {
-        "arguments": [planted.read(array) for array in one.arg_arrays],
-        "states": [planted.read(array) for array in one.aux_arrays],
-        "outputs": [planted.read(array) for array in one.outputs],
-        "gradients": [planted.read(array) for array in (*one.grad_arrays, *one.kept.values())],
+        "arguments": [planted_failures.read(array) for array in one.arg_arrays],
+        "states": [planted_failures.read(array) for array in one.aux_arrays],
+        "outputs": [planted_failures.read(array) for array in one.outputs],
+        "gradients": [planted_failures.read(array) for array in (*one.grad_arrays, *one.kept.values())],
     }
 
 
@@ -113,7 +113,8 @@ def store(optimizer: bool = False, compressed: bool = False) -> Any:
 
 
 def see_store(one: Any) -> Any:
-    return {**planted.stored(one), "out": [[planted.read(array) for array in arrays] for arrays in one.out]}
+    out = [[planted_failures.read(array) for array in arrays] for arrays in one.out]
+    return {**planted_failures.stored(one), "out": out}
 
 
 def go_on_with_store(one: Any) -> Any:

@@ -21,7 +21,7 @@ from refimpl.kvstore.histories import History, check
 from refimpl.kvstore.schedule import SOME
 from refimpl.kvstore.server import step
 from refimpl.oracle.backends.broken_servers import BROKEN, Again, Forgetful, Unordered
-from refimpl.oracle.backends.clusters import run_tagged
+from refimpl.oracle.backends.simulated_cluster import run_tagged
 
 from .cluster_programs import (
     BOUND,

@@ -31,11 +31,11 @@ from hypothesis.stateful import (
 
 import refimpl as mx
 
-from . import planted
+from . import planted_failures
 
 SEAMS = ("optimizer", "metric", "callback", "monitor", "initializer", "iterator", "forward", "backward")
 OPERATOR = ("forward", "backward")
-CLAUSES = (*planted.UNFINISHED, "Custom/user-error")
+CLAUSES = (*planted_failures.UNFINISHED, "Custom/user-error")
 
 
 class Planted(Exception):
@@ -181,7 +181,7 @@ class Sequences(RuleBasedStateMachine):
 
     def seen(self, which: int) -> dict[str, Any]:
         metric = self.metrics[which]
-        return {**planted.module(self.both[which]), "metric": [metric.num_inst, metric.sum_metric]}
+        return {**planted_failures.module(self.both[which]), "metric": [metric.num_inst, metric.sum_metric]}
 
     def values(self, which: int) -> dict[str, Any]:
         """What lasts from batch to batch."""
@@ -194,7 +194,7 @@ class Sequences(RuleBasedStateMachine):
         FUSE.seam, FUSE.left, FUSE.burnt = seam, moment, False
         try:
             if seam == "line":
-                return planted.interrupted(lambda: call(0), moment)
+                return planted_failures.interrupted(lambda: call(0), moment)
             call(0)
         except Planted:
             return True
@@ -213,10 +213,10 @@ class Sequences(RuleBasedStateMachine):
                 self.told_later(before, call)
                 return False
             now = self.seen(0)
-            if not planted.differences(now, before, clauses=CLAUSES):
+            if not planted_failures.differences(now, before, clauses=CLAUSES):
                 return False
         call(1)
-        assert planted.differences(self.seen(0), self.seen(1), clauses=CLAUSES) == []
+        assert planted_failures.differences(self.seen(0), self.seen(1), clauses=CLAUSES) == []
         return True
 
     def told_later(self, before: dict[str, Any], call: Any) -> None:
@@ -225,7 +225,7 @@ class Sequences(RuleBasedStateMachine):
         now, whole = self.seen(0), self.seen(1)
         for name in now:
             if not name.startswith(("params", "outputs", "gradients")):
-                assert [] in [planted.differences(now[name], one[name], name) for one in (before, whole)], name
+                assert [] in [planted_failures.differences(now[name], one[name], name) for one in (before, whole)], name
         values = [{name: array.copy() for name, array in part.items()} for part in self.both[1].get_params()]
         for module in self.both:
             module.set_params(*values)
@@ -317,11 +317,11 @@ class Sequences(RuleBasedStateMachine):
         tries = [lambda: twin.reshape(**shapes(rows))] * (twin.data_shapes[0].shape[0] != rows)
         tries += [lambda: (twin.forward_backward(data[1].next()), twin.update())] * done
         tries += [lambda: twin.set_params(*twin.get_params())]
-        fitting = planted.differences(self.values(0), self.values(1)) == []
+        fitting = planted_failures.differences(self.values(0), self.values(1)) == []
         while not fitting and tries:
             tries.pop(0)()
-            fitting = planted.differences(self.values(0), self.values(1)) == []
-        assert fitting, planted.differences(self.values(0), self.values(1))
+            fitting = planted_failures.differences(self.values(0), self.values(1)) == []
+        assert fitting, planted_failures.differences(self.values(0), self.values(1))
         for module in self.both:  # outputs may be of the batch that failed, or the one before
             module.forward_backward(batch(rows, 0))
         for metric in self.metrics:
@@ -330,7 +330,7 @@ class Sequences(RuleBasedStateMachine):
     @invariant()
     def both_are_alike(self) -> None:
         if hasattr(self, "both"):
-            assert planted.differences(self.seen(0), self.seen(1), clauses=CLAUSES) == []
+            assert planted_failures.differences(self.seen(0), self.seen(1), clauses=CLAUSES) == []
 
 
 @pytest.mark.clause("Module/atomic", "Module/unfinished", "Module/failed-fit")

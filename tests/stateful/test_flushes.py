@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from refimpl.files.atomic import together, write_atomically
-from refimpl.kvstore.machines.log import Log
+from refimpl.kvstore.machines.write_ahead_log import Log
 
 
 class Calls:

@@ -17,7 +17,7 @@ import pytest
 
 from refimpl import autograd
 
-from . import planted
+from . import planted_failures
 from .modules_to_interrupt import BUCKETS, CHAINS, MODULE, SVRG
 from .others_to_interrupt import EXECUTORS, ITERATORS, STORES
 
@@ -37,7 +37,7 @@ def tried(name: str, count: int, seed: int) -> None:
     case.call(case.make())  # what is done once in a process is done now
     before, done = case.make(), case.make()
     wanted = [case.see(before)]
-    last = planted.moments(lambda: case.call(done))
+    last = planted_failures.moments(lambda: case.call(done))
     wanted.append(case.see(done))
     afterwards = [case.go_on(before), case.go_on(done)]
     draw = random.Random(f"{name} {seed}")  # nobody is to be kept from guessing
@@ -46,15 +46,15 @@ def tried(name: str, count: int, seed: int) -> None:
     chosen |= {draw.randint(max(1, last - 30), last) for _ in range(late)}
     for moment in sorted(chosen):
         one = case.make()
-        if not planted.interrupted(lambda one=one: case.call(one), moment):
+        if not planted_failures.interrupted(lambda one=one: case.call(one), moment):
             continue  # threads that came earlier this time leave fewer lines
         assert not (autograd.is_recording() or autograd.is_training()), f"moment {moment} leaves autograd on"
         seen = case.see(one)
-        faults = [planted.differences(seen, each) for each in wanted]
+        faults = [planted_failures.differences(seen, each) for each in wanted]
         fitting = [number for number in ((0,) if case.delivers else (0, 1)) if not faults[number]]
         assert fitting, f"moment {moment}: neither as before\n{faults[0]}\nnor as afterwards\n{faults[1]}"
         went_on = case.go_on(one)
-        faults = [planted.differences(went_on, afterwards[number]) for number in fitting]
+        faults = [planted_failures.differences(went_on, afterwards[number]) for number in fitting]
         assert [] in faults, f"moment {moment}: goes on wrongly {faults}"
 
 

@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as arrays
 import refimpl as mx
 from refimpl.kvstore import messages as say
 from refimpl.kvstore.machines import checksums, wire
-from refimpl.kvstore.machines.log import Log
+from refimpl.kvstore.machines.write_ahead_log import Log
 from refimpl.kvstore.plain import pack, unpack
 
 FEW = settings(max_examples=min(settings.default.max_examples, 40))

@@ -26,7 +26,7 @@ from refimpl.oracle.backends.broken_servers import (
     WrongShard,
     frozen,
 )
-from refimpl.oracle.backends.clusters import Scripts
+from refimpl.oracle.backends.simulated_cluster import Scripts
 
 
 class Garbage(Broken):

@@ -1,4 +1,4 @@
-"""A least squares problem for the tests of SVRG; refimpl/cli/labs/svrg.py has SVRG on rational numbers."""
+"""A least squares problem for the tests of SVRG; refimpl/cli/labs/svrg_lab.py has SVRG on rational numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import refimpl as mx
-from refimpl.cli.labs.svrg import Row
+from refimpl.cli.labs.svrg_lab import Row
 from refimpl.contrib.svrg_optimization.svrg_module import SVRGModule
 
 ROWS = [[1, 2], [2, -1], [-1, 1], [3, 0], [0, 1], [1, -2], [2, 2], [-1, -1]]

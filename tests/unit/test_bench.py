@@ -12,7 +12,7 @@ from numba import cuda
 
 import refimpl as mx
 from refimpl import cli
-from refimpl.cli.benchmark import machine, running, tables
+from refimpl.cli.benchmark import interleaving, machine, markdown
 from refimpl.cli.benchmark.rows import GROUPS, ROWS, case_of
 from refimpl.kernels.foundation.devices import SIMULATED
 from tests.bench import __main__ as bench
@@ -78,8 +78,9 @@ def test_the_limit_is_what_takes_longer() -> None:
 ])
 def test_what_the_processes_of_a_row_may_use(group: str, threads: int, environment: dict, monkeypatch) -> None:
     made = []
-    monkeypatch.setattr(running, "Library", lambda *given: made.append(given) or SimpleNamespace(stop=list))
-    libraries = running.Libraries(running.Wanted((group,), {"refimpl": "here", "mxnet": "there"}), GROUPS[group])
+    monkeypatch.setattr(interleaving, "Library", lambda *given: made.append(given) or SimpleNamespace(stop=list))
+    wanted = interleaving.Wanted((group,), {"refimpl": "here", "mxnet": "there"})
+    libraries = interleaving.Libraries(wanted, GROUPS[group])
     libraries.of(next(row for row in ROWS if row.group == group and row.threads == threads))
     assert made == [("refimpl", "here", threads, {}), ("mxnet", "there", threads, environment)]
 
@@ -104,7 +105,7 @@ FOUND = {
 
 
 def test_tables_say_what_was_measured() -> None:
-    text = tables.markdown(FOUND)
+    text = markdown.markdown(FOUND)
     assert text.startswith("2020-01-02, P, 2 cores, S. refimpl 1, MXNet 1.9.1.\nMedian of 5 rounds, wall clock; 2 min")
     assert "One core: 100 GF/s of FMA (the slowest of 3 measurements in this run saw 90)" in text
     assert "50 GB/s at 2 MB" in text
@@ -118,12 +119,12 @@ def test_tables_say_what_was_measured() -> None:
 
 
 def test_tables_stand_between_the_marks_of_a_chapter(write) -> None:
-    chapter = write(f"before\n{tables.BEGIN}\nold\n{tables.END}\nafter\n", "chapter.md")
-    tables.write(FOUND, chapter)
-    tables.write(FOUND, chapter)
-    assert chapter.read_text() == f"before\n{tables.BEGIN}\n\n{tables.markdown(FOUND)}\n{tables.END}\nafter\n"
+    chapter = write(f"before\n{markdown.BEGIN}\nold\n{markdown.END}\nafter\n", "chapter.md")
+    markdown.write(FOUND, chapter)
+    markdown.write(FOUND, chapter)
+    assert chapter.read_text() == f"before\n{markdown.BEGIN}\n\n{markdown.markdown(FOUND)}\n{markdown.END}\nafter\n"
     with pytest.raises(ValueError, match="must have the lines"):
-        tables.write(FOUND, write("nothing", "other.md"))
+        markdown.write(FOUND, write("nothing", "other.md"))
 
 
 def test_the_command_measures_prints_and_keeps(tmp_path, capsys) -> None:
@@ -135,7 +136,7 @@ def test_the_command_measures_prints_and_keeps(tmp_path, capsys) -> None:
     assert 0 < row["median"]["refimpl"] < 1
     assert found["limits"]["flops"] > 1e8
     printed = capsys.readouterr()
-    assert printed.out == tables.markdown(found)
+    assert printed.out == markdown.markdown(found)
     assert "| a + b, called |" in printed.err
 
 
@@ -145,15 +146,15 @@ def test_a_group_that_is_not_there_is_refused(capsys) -> None:
 
 
 def test_a_row_that_fails_leaves_the_others() -> None:
-    wanted = running.Wanted(("calls",), {running.OURS: running.sys.executable})
-    libraries = running.Libraries(wanted, GROUPS["calls"])
+    wanted = interleaving.Wanted(("calls",), {interleaving.OURS: interleaving.sys.executable})
+    libraries = interleaving.Libraries(wanted, GROUPS["calls"])
     try:
-        library = libraries.of(ROWS[0])[running.OURS]
-        with pytest.raises(running.RowFailed, match="IndexError"):
+        library = libraries.of(ROWS[0])[interleaving.OURS]
+        with pytest.raises(interleaving.RowFailed, match="IndexError"):
             library.ask(build=len(ROWS))
         assert library.ask(about=1)["version"] == mx.__version__
         library.process.kill()
-        with pytest.raises(running.RowFailed, match="the process ended"):
+        with pytest.raises(interleaving.RowFailed, match="the process ended"):
             library.ask(about=1)
     finally:
         libraries.stop()

@@ -22,7 +22,7 @@ from refimpl.cli.new_operator import Like, page_file, page_text
 from refimpl.kernels import get
 from refimpl.kernels.foundation import REGISTRY, MXNetError, Op, refusal, register
 from refimpl.kernels.foundation.loop import python_loops
-from refimpl.oracle.pages.functions import given_compiled
+from refimpl.oracle.pages.compiled_math import given_compiled
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILLED = {

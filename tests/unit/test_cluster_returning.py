@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 import refimpl as mx
 from refimpl import ndarray as nd
 from refimpl.kvstore import messages as say
-from refimpl.kvstore import tables, transport
+from refimpl.kvstore import server_table, transport
 from refimpl.kvstore.plain import pack, unpack
 from refimpl.kvstore.random_numbers import Differences
 from refimpl.kvstore.server import start, step
@@ -113,7 +113,7 @@ def test_a_server_keeps_the_way_to_the_first_place_and_the_newest_of_a_name():
 
 @pytest.mark.clause("Cluster/bytes-queued")
 def test_pushes_that_are_far_ahead_are_refused(monkeypatch):
-    monkeypatch.setattr(tables, "QUEUED", 10)
+    monkeypatch.setattr(server_table, "QUEUED", 10)
     one, two = pair()
     for _ in range(5):
         one.push("w", a(1))

@@ -12,11 +12,11 @@ import pytest
 
 import refimpl as mx
 from refimpl import cli, explain
-from refimpl.explain.clusters import anomalies, log, rounds
+from refimpl.explain.clusters import anomalies, event_log, rounds
 from refimpl.explain.clusters.diagram import words
 from refimpl.explain.clusters.shrinking import shrunk
 from refimpl.kvstore.histories import NAMES, check
-from refimpl.oracle.backends.clusters import run_tagged
+from refimpl.oracle.backends.simulated_cluster import run_tagged
 
 from .planted_anomalies import PLANTED
 from .test_explain_page import Reader
@@ -277,7 +277,7 @@ def test_what_is_no_log(tmp_path: Path, content: bytes, line: int) -> None:
     file = tmp_path / "events.jsonl"
     file.write_bytes(content)
     with pytest.raises(ValueError, match=f"line {line}: no ") as caught:
-        log.read_events(file)
+        event_log.read_events(file)
     assert caught.value.clause == "Explain/log"
 
 

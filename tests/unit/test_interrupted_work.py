@@ -10,7 +10,7 @@ import refimpl as mx
 from refimpl import engine, nd
 from refimpl.module.thread_pool import ThreadPool
 
-from ..stateful import planted
+from ..stateful import planted_failures
 
 
 @pytest.mark.clause("ExecutorGroup/interrupted")
@@ -27,10 +27,10 @@ def test_no_context_is_at_work_after_an_interruption(part):
 
     pool = ThreadPool(3)
     pool.run(work)
-    moments = planted.moments(lambda: pool.run(work))
+    moments = planted_failures.moments(lambda: pool.run(work))
     begun.clear()
     ended.clear()
-    assert planted.interrupted(lambda: pool.run(work), 1 + int(part * moments))
+    assert planted_failures.interrupted(lambda: pool.run(work), 1 + int(part * moments))
     assert set(begun) - set(ended) <= {0}  # what was interrupted itself
     ended.clear()
     pool.run(work)
@@ -64,10 +64,10 @@ def test_a_task_whose_handing_over_was_interrupted_keeps_nobody_waiting():
 
     with engine.use("threaded"):
         add()
-        moments = planted.moments(add)
+        moments = planted_failures.moments(add)
         for moment in range(1, moments + 1):
             before = x.asnumpy()[0]
-            planted.interrupted(add, moment)
+            planted_failures.interrupted(add, moment)
             finished = threading.Thread(target=engine.wait_all, daemon=True)
             finished.start()
             finished.join(20)
@@ -148,8 +148,8 @@ def test_a_batch_of_another_size_comes_after_a_backward_that_was_left():
         module.bind([("data", (4, 2))], [("softmax_label", (4,))])
         module.init_params()
         module.forward(mx.io.DataBatch([nd.ones((4, 2))], [nd.zeros(4)]), is_train=True)
-        last = planted.moments(module.backward)
-    assert planted.interrupted(module.backward, last // 2)
+        last = planted_failures.moments(module.backward)
+    assert planted_failures.interrupted(module.backward, last // 2)
     with pytest.raises(mx.MXNetError) as caught:
         module._exec_group.grad_arrays[0][0].asnumpy()
     assert caught.value.clause == "engine/unfinished"

@@ -17,15 +17,15 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from refimpl import cli
-from refimpl.cli.labs import LABS, running
+from refimpl.cli.labs import LABS, isolated
+from refimpl.cli.labs.call_recorder import Watched
 from refimpl.cli.labs.judging import judge
 from refimpl.cli.labs.lab import Broken
 from refimpl.cli.labs.notebook import notebook, report
-from refimpl.cli.labs.recorder import Watched
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.rules import rules
 
-from .lab_answers.planted import PLANTED
+from .lab_answers.wrong_answers import PLANTED
 
 ANSWERS = Path(__file__).with_name("lab_answers")
 each_lab = pytest.mark.parametrize("lab", LABS.values(), ids=LABS)
@@ -92,7 +92,7 @@ def test_every_planted_answer_is_told_its_rule(name, number, tmp_path) -> None:
     file = tmp_path / "answer.py"
     file.write_text(text, encoding="utf-8")
     began = time.monotonic()
-    result = running.check(LABS[name], file)
+    result = isolated.check(LABS[name], file)
     assert result.broken == clause, result
     assert result.calls
     assert result.got
@@ -106,7 +106,7 @@ def test_the_right_answer_passes_the_check(lab, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "answer.py"
     file.write_text(answer(lab.name), encoding="utf-8")
-    assert running.check(lab, file).passed
+    assert isolated.check(lab, file).passed
     assert list(tmp_path.iterdir()) == [file]  # nobody else's files are left beside it
 
 
@@ -232,7 +232,7 @@ def test_a_call_that_does_not_end_is_told_with_its_line(tmp_path, monkeypatch) -
 def test_what_goes_wrong_in_the_process_is_told(text, patience, said, tmp_path) -> None:
     file = tmp_path / "slicing.py"
     file.write_text(text)
-    result = running.check(LABS["slicing"], file, patience)
+    result = isolated.check(LABS["slicing"], file, patience)
     assert not result.passed
     assert said in f"{result.problem} {result.line}"
     assert any(said in line for line in report(LABS["slicing"], result, 100))
@@ -242,7 +242,7 @@ def test_what_goes_wrong_in_the_process_is_told(text, patience, said, tmp_path) 
 def test_events_become_a_result() -> None:
     events = [{"trying": "split/half-to-even"}, {"trying": "split/shortfall"},
               {"overdue": {"calls": ["split(1, [])"], "line": "line 2: pass", "seconds": 5}}]
-    result = running._result(events)
+    result = isolated._result(events)
     assert (result.kept, result.broken, result.passed) == (["split/half-to-even"], "split/shortfall", False)
     lines = list(report(LABS["slicing"], result, 100))
     assert lines[0] == "slicing: 1 of 7 rules are kept"
@@ -261,14 +261,14 @@ def test_a_lab_is_listed_started_and_checked(tmp_path, monkeypatch, capsys) -> N
     assert capsys.readouterr().out.startswith("slicing    Who gets which rows")
     assert cli.run(["lab", "start", "dist-sync"]) == 0
     assert {file.name for file in tmp_path.iterdir()} == {"dist_sync.md", "dist_sync.py"}
-    found = running.Result(["Cluster/pull-own"], "Cluster/ahead", ["start(1)"], "2", "1", "line 3: x", "")
+    found = isolated.Result(["Cluster/pull-own"], "Cluster/ahead", ["start(1)"], "2", "1", "line 3: x", "")
     monkeypatch.setattr(command, "check", lambda lab, file: found)
     capsys.readouterr()
     assert cli.run(["lab", "check"]) == 1
     out = capsys.readouterr().out
     for piece in ("dist-sync: 1 of 6 rules", "broken      Cluster/ahead", "[Cluster/ahead] A worker", "expected  2"):
         assert piece in out
-    monkeypatch.setattr(command, "check", lambda lab, file: running.Result(list(lab.clauses)))
+    monkeypatch.setattr(command, "check", lambda lab, file: isolated.Result(list(lab.clauses)))
     assert cli.run(["lab", "check", "dist-sync"]) == 0
     assert "all 6 rules are kept" in capsys.readouterr().out
 
@@ -321,11 +321,11 @@ def test_calls_are_noted_as_they_would_be_written() -> None:
 def test_rules_are_counted_once_all_their_laws_are_kept() -> None:
     """Two laws of one rule: the first is kept, the second broken or not reached."""
     lab = LABS["gradient"]
-    broken = list(report(lab, running.Result(kept=["gradient/chain"], broken="gradient/chain"), 80))
+    broken = list(report(lab, isolated.Result(kept=["gradient/chain"], broken="gradient/chain"), 80))
     assert broken[:3] == [
         "gradient: 0 of 2 rules are kept", "  broken      gradient/chain", "  not reached gradient/unreached",
     ]
-    stopped = list(report(lab, running.Result(kept=["gradient/chain"], problem="it did not end"), 80))
+    stopped = list(report(lab, isolated.Result(kept=["gradient/chain"], problem="it did not end"), 80))
     assert stopped[:2] == ["gradient: 0 of 2 rules are kept", "  not reached gradient/chain"]
 
 
@@ -333,7 +333,7 @@ def test_rules_are_counted_once_all_their_laws_are_kept() -> None:
 def test_a_stub_is_not_written_yet(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert cli.run(["lab", "start", "push", "--dir", str(tmp_path)]) == 0
     capsys.readouterr()
-    result = running.check(LABS["push"], tmp_path / "push.py")
+    result = isolated.check(LABS["push"], tmp_path / "push.py")
     assert not result.passed
     assert list(report(LABS["push"], result, 80)) == [
         f"push: {result.unwritten} is not written yet", "the chapter is spec/reference/stores/store.md",
@@ -351,7 +351,7 @@ def test_a_stub_is_not_written_yet(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_the_package_is_no_answer(name: str, text: str, said: str, tmp_path: Path) -> None:
     file = tmp_path / "answer.py"
     file.write_text(text)
-    result = running.check(LABS[name], file)
+    result = isolated.check(LABS[name], file)
     assert not result.passed
     assert result.problem == f"the file uses {said}, which does what this lab asks for: write it yourself"
 

@@ -9,7 +9,7 @@ import pytest
 
 import refimpl as mx
 from refimpl import cli
-from refimpl.explain import pictures
+from refimpl.explain import symbol_drawing
 from refimpl.model.networks import NETWORKS
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -38,14 +38,14 @@ def test_a_symbol_is_drawn():
 
 @pytest.mark.clause("Visualization/svg")
 def test_shapes_stand_at_the_arrows():
-    found = texts(pictures.svg(network(), {"data": (4, 5)}))
+    found = texts(symbol_drawing.svg(network(), {"data": (4, 5)}))
     assert "4 \N{MULTIPLICATION SIGN} 5" in found
     assert found.count("4 \N{MULTIPLICATION SIGN} 3") == 3
 
 
 @pytest.mark.clause("Visualization/svg")
 def test_nothing_overlaps():
-    drawing = ET.fromstring(pictures.svg(NETWORKS["resnet-20"](10, (1, 32, 32))))
+    drawing = ET.fromstring(symbol_drawing.svg(NETWORKS["resnet-20"](10, (1, 32, 32))))
     boxes = [
         [float(rect.get(side)) for side in ("x", "y", "width", "height")]
         for group in drawing.iter(f"{SPACE}g") for rect in group.iter(f"{SPACE}rect")
@@ -74,10 +74,10 @@ def test_every_symbol_has_a_drawing(made):
 
 @pytest.mark.clause("Visualization/notebook")
 def test_a_graph_that_nobody_can_see_is_shown_as_text(monkeypatch):
-    assert pictures.MOST == 1000
-    monkeypatch.setattr(pictures, "MOST", 20)
+    assert symbol_drawing.MOST == 1000
+    monkeypatch.setattr(symbol_drawing, "MOST", 20)
     net = mx.sym.Variable("x")
-    for _ in range(pictures.MOST - 1):
+    for _ in range(symbol_drawing.MOST - 1):
         net = net + 1
     assert net._repr_svg_() is not None
     assert (net + 1)._repr_svg_() is None
@@ -86,7 +86,7 @@ def test_a_graph_that_nobody_can_see_is_shown_as_text(monkeypatch):
 @pytest.mark.clause("Visualization/symbol")
 def test_what_is_no_symbol_is_refused():
     with pytest.raises(TypeError) as caught:
-        pictures.svg("net")
+        symbol_drawing.svg("net")
     assert caught.value.clause == "Visualization/symbol"
 
 
@@ -97,7 +97,7 @@ def test_plot_writes_the_drawing_without_graphviz(tmp_path: Path, monkeypatch, c
     network().save("net-symbol.json")
     assert cli.run(["plot", "net", "--shape", "4,5"]) == 0
     assert capsys.readouterr().out == "wrote net.svg\n"
-    assert Path("net.svg").read_text(encoding="utf-8") == pictures.svg(network(), {"data": (4, 5)})
+    assert Path("net.svg").read_text(encoding="utf-8") == symbol_drawing.svg(network(), {"data": (4, 5)})
     assert cli.run(["plot", "net", "-o", "net.png", "--shape", "4,5"]) == 0
     out = capsys.readouterr().out
     assert "Graphviz is missing" in out

@@ -11,7 +11,7 @@ import pytest
 import refimpl as mx
 from refimpl import cli
 from refimpl.rules import deviations, places, tests_of_wheel
-from refimpl.rules.table import INDEX, UnknownRule
+from refimpl.rules.mapping import INDEX, UnknownRule
 from spec import rules as script
 from spec import wheel
 

@@ -83,7 +83,7 @@ def test_refused(rows, weights, kind, clause):
 @pytest.mark.parametrize("law", LABS["slicing"].laws, ids=lambda law: law.clause)
 @given(st.data())
 def test_the_laws_of_slicing(law, data):
-    """Those that judge a student's code: refimpl/cli/labs/slicing.py."""
+    """Those that judge a student's code: refimpl/cli/labs/slicing_lab.py."""
     law.holds(SimpleNamespace(split=_split_input_slice), HypothesisDraw(data.draw))
 
 

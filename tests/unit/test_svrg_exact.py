@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import refimpl as mx
-from refimpl.cli.labs.svrg import slope, svrg
+from refimpl.cli.labs.svrg_lab import slope, svrg
 
 from .svrg_nets import ROWS, TARGETS, in_batches, iterator, means, rational, ready, run, steps
 

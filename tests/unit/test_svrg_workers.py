@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import refimpl as mx
-from refimpl.cli.labs.svrg import svrg
+from refimpl.cli.labs.svrg_lab import svrg
 from refimpl.contrib.svrg_optimization.workers import accumulator_keys
 
 from .svrg_nets import ROWS, TARGETS, fresh, iterator, means, network, rational, ready, run, steps, weights

@@ -12,7 +12,7 @@ from ...util import np_shape
 from ..errors import refuse
 from ..options import checkpoint_epochs
 from ..porting import touches
-from . import buckets, files, graph, likely
+from . import bucket_files, files, graph, likely
 from .files import Arrays, Content, Data, Problem
 from .graph import Graph, Variables
 
@@ -36,7 +36,7 @@ def inspected(
         CommandError: ``given`` names no input, or contradicts the graph.
     """
     here = checkpoint_epochs(prefix)
-    listed = buckets.listed(prefix)
+    listed = bucket_files.listed(prefix)
     if bucket is None and listed.keys and not Path(f"{prefix}-symbol.json").is_file():
         bucket = listed.keys[0]
     symbol, params, states, told = _opened(prefix, epoch, bucket)
@@ -45,7 +45,7 @@ def inspected(
     problems += told
     arrays = _arrays(params)
     problems += arrays.problems
-    shared, told = buckets.variables(prefix, net.variables, [key for key in listed.keys if key != bucket])
+    shared, told = bucket_files.variables(prefix, net.variables, [key for key in listed.keys if key != bucket])
     problems += told
     nodes = graph.post_order(net.heads) if net.heads is not None else []
     sized, told = _sized(net, arrays, given)

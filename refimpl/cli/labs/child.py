@@ -15,7 +15,7 @@ from typing import Any
 
 from ...base import decides
 from . import LABS
-from .recorder import TOO_LONG, Watched, own_line
+from .call_recorder import TOO_LONG, Watched, own_line
 
 
 def main(name: str, file: str) -> None:

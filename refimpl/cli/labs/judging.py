@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from ...base import decides
 from ...oracle.strategies import HypothesisDraw
+from .call_recorder import Watched, own_line
 from .lab import Broken, Lab, Law
-from .recorder import Watched, own_line
 
 
 @dataclass

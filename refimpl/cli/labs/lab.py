@@ -36,7 +36,8 @@ class Law:
     """One rule, and a function that draws a case and raises :class:`Broken` where the student's code breaks it.
 
     Attributes:
-        holds: called with the student's code (:class:`~refimpl.cli.labs.recorder.Watched`) and a source of choices.
+        holds: called with the student's code (:class:`~refimpl.cli.labs.call_recorder.Watched`) and a source of
+            choices.
         clause: the rule.
         examples: how many cases are drawn.
     """

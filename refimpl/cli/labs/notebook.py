@@ -10,9 +10,9 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from ...base import decides
+from .call_recorder import Watched
+from .isolated import Result, of_verdicts, require_hypothesis
 from .lab import Lab
-from .recorder import Watched
-from .running import Result, of_verdicts, require_hypothesis
 
 
 @decides("Labs/notebook")

@@ -11,10 +11,10 @@ import numpy as np
 
 from ... import __version__
 from ...base import decides
-from ..arithmetic import number
 from ..markup import heat, largest, rules, table, text
 from ..page import ASSETS, document, rule_articles
 from ..rules import words as words_of_rules
+from ..update_arithmetic import number
 from .diagram import DRAWN, diagram, least_width, words
 from .rounds import answer_of, round_tables
 

@@ -18,10 +18,10 @@ from ...kvstore.schedule import SOME, Faults
 from ...kvstore.server import Step
 from ...kvstore.server import step as sound
 from ...kvstore.simulated import SimulatedCluster, simulate
-from ...oracle.backends.clusters import Outcome, Scripts, run_tagged
+from ...oracle.backends.simulated_cluster import Outcome, Scripts, run_tagged
 from ..sources import as_worker
 from . import anomalies
-from .log import Recorder, read_events, recording
+from .event_log import Recorder, read_events, recording
 from .shrinking import shrunk
 
 Data = dict[str, Any]

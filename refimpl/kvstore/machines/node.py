@@ -18,9 +18,9 @@ from .. import messages as say
 from .. import server as rules
 from ..waiting import waits, waits_for
 from .checksums import Bytes
-from .log import Log
 from .snapshots import decode_server, pieces_of_server
 from .wire import decode
+from .write_ahead_log import Log
 
 SNAPSHOT_AFTER = 1 << 28
 """A snapshot is made when so many bytes were written since the last, or twice the size of that one if it is larger."""

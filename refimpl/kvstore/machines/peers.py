@@ -26,8 +26,8 @@ from pathlib import Path
 from ...base import decides
 from .. import messages as say
 from .checksums import Bytes
-from .log import Log
 from .node import Node
+from .write_ahead_log import Log
 
 ASK, HAVE, RECORD, SNAPSHOT, FETCH, WHOLE = range(6)
 _HEAD = struct.Struct("<BIQ")

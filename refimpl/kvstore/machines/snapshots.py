@@ -16,7 +16,7 @@ from ...optimizer.states import dumps, dumps_optimizer, loads, loads_optimizer
 from ..optimizer_step import NOTHING
 from ..plain import parts, unpack
 from ..server import Connection, Server
-from ..tables import Stored, Table
+from ..server_table import Stored, Table
 from .wire import message_of, plain
 
 VERSION = 1

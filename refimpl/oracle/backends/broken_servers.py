@@ -14,7 +14,7 @@ import numpy as np
 
 from ...kvstore import messages as say
 from ...kvstore.server import Connection, Server, _act, step
-from .clusters import Scripts
+from .simulated_cluster import Scripts
 
 After = tuple[Server, list[say.Reply]]
 

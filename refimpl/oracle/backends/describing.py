@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from ..drawing.graphs import drawable
+from ..drawing.drawn_graphs import drawable
 
 B = TypeVar("B", bound=Any)
 

@@ -13,8 +13,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ..drawing.graphs import changing, drawable
-from ..drawing.networks import IN_NETWORKS
+from ..drawing.drawn_graphs import changing, drawable
+from ..drawing.drawn_networks import IN_NETWORKS
 from ..drawing.random_numbers import random_operators
 from ..programs.interpreter import SESSIONS
 from .isolate import Isolated

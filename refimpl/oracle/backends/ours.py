@@ -19,8 +19,8 @@ import refimpl
 
 from ...kernels.foundation.loop import SIMULATED, plain_kernels, python_loops
 from ..drawing.choices import Capabilities
-from ..drawing.graphs import drawable
-from ..drawing.networks import IN_NETWORKS
+from ..drawing.drawn_graphs import drawable
+from ..drawing.drawn_networks import IN_NETWORKS
 from ..judging.reference import Program, Trace
 from ..programs import interpreter
 from .describing import description

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from ...kernels.foundation import get
 from ..drawing.choices import Capabilities
+from ..drawing.drawn_executors import executor_program, forward_program
+from ..drawing.drawn_graphs import drawable
 from ..drawing.draws import SeededDraw
-from ..drawing.executors import executor_program, forward_program
-from ..drawing.graphs import drawable
 from ..judging.reference import Program
 from ..programs.program import operators
 from .protocol import Backend, Crashed, Refused, Unsupported

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ..drawing.clusters import FEATURES
+from ..drawing.drawn_clusters import FEATURES
 from ..judging.reference import Program
 from . import broken_servers as rules
-from .clusters import Simulated
 from .protocol import Unsupported
+from .simulated_cluster import Simulated
 
 
 class BrokenCluster:

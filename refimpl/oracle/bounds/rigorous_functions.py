@@ -14,8 +14,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from . import rigorous
-from .functions import OTHER_UNITS, UNITS, with_sign_of
 from .ieee import plain
+from .number_functions import OTHER_UNITS, UNITS, with_sign_of
 from .rationals import Value, above, below, finite, plus, to_float, value_of
 from .rigorous import SLACK, Enclosure, exactly, free, is_pole, number, rounded, whole
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..drawing.graphs import JOIN, KEEP_SHAPE
+from ..drawing.drawn_graphs import JOIN, KEEP_SHAPE
 from ..judging.comparing import Mismatch, Verdict
 from ..judging.reference import Program
 from ..programs.program import operators

@@ -19,7 +19,7 @@ from ...kernels.foundation.params import defaults
 from ...symbol.calls import attribute_text
 from ..backends import Backend
 from ..drawing.choices import Capabilities
-from ..drawing.graphs import JOIN, KEEP_SHAPE
+from ..drawing.drawn_graphs import JOIN, KEEP_SHAPE
 from ..judging.comparing import answers_of, judge_answer
 from ..judging.reference import Program
 from ..programs.program import symbol_json

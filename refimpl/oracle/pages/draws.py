@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.foundation import MXNetError, Op, known
-from ..drawing.calls import drawn_call
+from ..drawing.drawn_calls import drawn_call
 from ..drawing.draws import Draw, SeededDraw
 from ..programs.values import array_of
 

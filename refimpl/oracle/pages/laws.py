@@ -16,8 +16,8 @@ from ...kernels.foundation import run as runner
 from ...kernels.foundation.buffer import allocate
 from ...kernels.foundation.loop import python_loops
 from .calls import NAN, OTHER, Trial, gradient_inputs, has_gradient, out_types, widened
+from .compiled_math import given_compiled
 from .draws import Draw, Example, example
-from .functions import given_compiled
 
 Results = Sequence[np.ndarray | None]
 Law = Callable[[Op, Draw], None]

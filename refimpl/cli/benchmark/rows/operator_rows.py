@@ -1,6 +1,6 @@
 """The 180 rows of operators: 96 forward, 84 of them both ways too, on the shapes that networks have."""
 
-from . import operators as op
+from . import operator_cases as op
 from .work import row
 
 IMAGES = (32, 16, 32, 32)  # "512K": 2 ** 19 numbers

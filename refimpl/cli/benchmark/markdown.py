@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from .interleaving import OURS
 from .rows import GROUPS
-from .running import OURS
 
 PEERS = {"mxnet": "MXNet", "torch": "PyTorch"}
 BEGIN = "<!-- written by: python -m tests.bench --write spec/records/speed.md -->"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from . import machine
 from .rows import GROUPS, ROWS, Group, Row
 
-SERVER = Path(__file__).with_name("server.py")
+SERVER = Path(__file__).with_name("library_process.py")
 PACKAGE = SERVER.parents[2]
 OURS = "refimpl"
 FIRST = next(number for number, row in enumerate(ROWS) if row.name == "lenet, one context")

@@ -28,7 +28,7 @@ def plan(steps, held):
 
     Buffers are numbered from 0 in the order in which they are first used. Take as few as you can.
 
-    >>> from refimpl.cli.labs.in_place import Step
+    >>> from refimpl.cli.labs.in_place_lab import Step
     >>> steps = [Step("a", ("x",), ()), Step("b", ("a",), ("a",)), Step("c", ("b",), ())]
     >>> plan(steps, {"c"})
     {'a': 0, 'b': 0, 'c': 1}

@@ -210,4 +210,4 @@ class Simulated:
 
 
 backend = Simulated
-"""What ``--oracle-backend=refimpl.oracle.backends.clusters`` finds."""
+"""What ``--oracle-backend=refimpl.oracle.backends.simulated_cluster`` finds."""

@@ -10,7 +10,7 @@ from refimpl.kernels import distinct
 from refimpl.kernels.foundation import Op
 from refimpl.op_registry import docs, facts
 from refimpl.op_registry.pages import read
-from spec.site.text import escaped, fenced
+from spec.site.myst import escaped, fenced
 from spec.trace import ROOT, written
 
 

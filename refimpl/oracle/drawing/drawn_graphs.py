@@ -19,8 +19,8 @@ from ...kernels.foundation.loops import zero  # noqa: F401  # loads every page
 from ...kernels.foundation.refusal import MXNetError
 from ...op_registry.signatures import parsed
 from ...symbol.calls import attribute_text
-from .calls import drawn_call
 from .choices import NOTHING, Capabilities, Exclusions, NothingToDraw
+from .drawn_calls import drawn_call
 from .draws import Draw, Shape
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...executor_manager import _split_input_slice
 from .choices import NOTHING, Capabilities, Exclusions, Program
+from .drawn_networks import Network, draw_network, program_of
 from .draws import Draw
-from .networks import Network, draw_network, program_of
 
 RATES = (0.5, 0.25, 0.125, 0.0625)
 OPTIMIZERS = ("sgd", "sgd", "sgd", "sgd", "nag", "adam", "signum", "rmsprop")

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..programs.program import VERSION
 from .choices import NOTHING, Capabilities, Exclusions, Program
+from .drawn_optimizers import schedule
 from .draws import Draw
-from .optimizers import schedule
 
 Step = dict[str, Any]
 

@@ -1,6 +1,6 @@
 """One library behind a pipe: does the work of rows on request. Runs under the library's own Python, 3.8 or newer.
 
-    PYTHON refimpl/cli/benchmark/server.py mxnet 1
+    PYTHON refimpl/cli/benchmark/library_process.py mxnet 1
 
 Requests and answers are JSON lines: {"build": 7, "most": 0} makes the work of the eighth row, with sizes of at most
 ``most`` if that is not 0; {"steps": 20} does it and answers the seconds; {"about": 1} answers versions.

@@ -6,9 +6,9 @@ from typing import Any
 
 from ..programs.program import VERSION
 from .choices import NOTHING, Capabilities, Exclusions, Program
+from .drawn_modules import RATES, Script, enough, rows_over
+from .drawn_networks import Network, draw_network, program_of
 from .draws import Draw
-from .modules import RATES, Script, enough, rows_over
-from .networks import Network, draw_network, program_of
 
 FEATURES = frozenset({
     "buckets/absent parameters", "buckets/other order", "buckets/switch", "svrg/two devices", "svrg/padding",

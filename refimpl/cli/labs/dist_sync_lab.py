@@ -11,7 +11,7 @@ from ...base import MXNetError
 from ...kvstore import Faults, histories
 from ...kvstore import messages as say
 from ...kvstore.server import Server
-from ...oracle.backends.clusters import Scripts, run_tagged
+from ...oracle.backends.simulated_cluster import Scripts, run_tagged
 from ...oracle.drawing.draws import Draw
 from .lab import Broken, Lab, Law, demand, shown
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..base import decides, refusal
 from ..op_registry import pages
 from . import deviations
-from .rule import Deviation, Rule
+from .one_rule import Deviation, Rule
 
 INDEX = Path(__file__).with_name("index.json")
 

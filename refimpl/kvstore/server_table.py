@@ -38,7 +38,7 @@ from .messages import (
     size_of,
 )
 from .optimizer_step import NOTHING, copied, updated
-from .values import add_up, cast, rows_of, stored_like, widened
+from .server_arithmetic import add_up, cast, rows_of, stored_like, widened
 
 QUEUED = 1 << 32
 """A server keeps so many bytes of pushes to one part that are ahead of other workers, for each worker."""

@@ -21,9 +21,9 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
 import refimpl
-from refimpl.rules.rule import Place, Rule
+from refimpl.rules.one_rule import Place, Rule
 from spec.deciding import NAME
-from spec.site import operators
+from spec.site import operator_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 TAG = re.compile(rf"\[({NAME})\]")
@@ -38,7 +38,7 @@ def documents() -> dict[str, str]:
     found = {}
     for name, rule in refimpl.rules.items():
         file = Path(rule.written)
-        found[name] = operators.document(file) if file.parts[0] == "kernels" else file.with_suffix("").as_posix()
+        found[name] = operator_pages.document(file) if file.parts[0] == "kernels" else file.with_suffix("").as_posix()
     return found
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from ...kernels.foundation import get
 from ..programs.program import VERSION, pruned
 from .choices import NOTHING, Capabilities, Exclusions, Program, of_type
+from .drawn_graphs import KEEP_SHAPE, Entry, Graph, draw_elementwise, draw_graph
 from .draws import Draw
-from .graphs import KEEP_SHAPE, Entry, Graph, draw_elementwise, draw_graph
 from .random_numbers import drawn_at_random
 
 Step = dict[str, Any]

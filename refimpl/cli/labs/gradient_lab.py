@@ -39,7 +39,7 @@ def gradients(nodes, values, head, wanted):
         A dict from each wanted name to its gradient, an array of float32 in the shape of the variable. The order in
         which several gradients are added up is part of the rule.
 
-    >>> from refimpl.cli.labs.gradient import Node
+    >>> from refimpl.cli.labs.gradient_lab import Node
     >>> nodes = [Node("x", "variable", ()), Node("y", "multiply", ("x", "x"))]
     >>> gradients(nodes, {"x": np.float32([3]), "y": np.float32([9])}, np.float32([1]), ["x"])
     {'x': array([6.], dtype=float32)}
