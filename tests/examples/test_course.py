@@ -44,7 +44,7 @@ def test_a_chapter_has_a_picture_exercises_and_what_comes_next(file: Path) -> No
     exercises, _, after = rest.partition("The [answers]")
     assert after.startswith(f"(answers.md#{subject})")
     assert "\n## Next\n" in after
-    assert re.search(r"\]\(\.\./[\w-]+\.md\)", after), "names its reference chapter"
+    assert re.search(r"\]\(\.\./reference/[\w/-]+\.md\)", after), "names its reference chapter"
     found = EXERCISE.findall(exercises)
     assert len(found) == 3
     for exercise in found:
