@@ -160,16 +160,18 @@ class Ahead:
 
     def obtain(self, dispatcher: Any, kinds: tuple) -> None:
         """Return when a kernel can be read from the cache, or is not at a helper, so that the caller compiles it."""
-        if dispatcher._cache.keeps(kinds, dispatcher.targetctx):
-            return
-        self._plan()
+        with held():  # where LLVM is asked, an interrupt would leave its lock held
+            if dispatcher._cache.keeps(kinds, dispatcher.targetctx):
+                return
+            self._plan()
         job = self._jobs.get((id(dispatcher), kinds))
         if job is not None:
             self._work_until(lambda: job.state == _OVER, job)
 
     def compile_all(self) -> None:
         """Compile all that is expected now."""
-        self._plan()
+        with held():
+            self._plan()
         self._work_until(lambda: not self._jobs)
 
     def _plan(self) -> None:

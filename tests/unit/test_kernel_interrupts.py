@@ -7,8 +7,11 @@ import os
 import signal
 import sys
 import threading
+import weakref
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numba
@@ -16,6 +19,7 @@ import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
 from refimpl.kernels.foundation import Loop, cache, interrupts
+from refimpl.kernels.foundation.ahead import AHEAD
 
 from .cached_kernels import double, kept, loaded, root, run
 
@@ -85,10 +89,44 @@ def test_every_kernel_survives_ctrl_c(kept: Path, warm: bool, share: int) -> Non
     check_interrupts(kept, share, warm=warm)
 
 
+@pytest.fixture
+def expecting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A program that is bound has said which kernels it will call, so the cache is asked before a call compiles."""
+    monkeypatch.setattr(AHEAD, "_expected", deque([(weakref.ref(Path), lambda _: ())]))
+    assert not AHEAD.is_idle
+    yield
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("warm", "share"), [(False, 400), (True, 2000)])
 def test_every_kernel_survives_ctrl_c_at_any_moment(kept: Path, warm: bool, share: int) -> None:
     check_interrupts(kept, share, warm=warm)
+
+
+@pytest.mark.long
+def test_every_expected_kernel_survives_ctrl_c_at_any_moment(kept: Path, expecting: None) -> None:
+    check_interrupts(kept, 2000, warm=True)
+
+
+@pytest.mark.clause("kernel-cache/interrupted")
+@pytest.mark.parametrize("warm", [False, True])
+def test_ctrl_c_while_the_cache_is_asked(kept: Path, expecting: None, warm: bool) -> None:
+    """LLVM names the platform then: an interrupt in the middle would leave its lock held."""
+    if not warm:
+        kept.unlink()
+    asked: list[bool] = []
+
+    def interrupted(*given: Any) -> bool:
+        signal.raise_signal(signal.SIGINT)
+        asked.append(keeps(*given))
+        return asked[-1]
+
+    keeps = cache._Cache.keeps
+    kernel = Loop(double)
+    with mock.patch.object(cache._Cache, "keeps", interrupted), pytest.raises(KeyboardInterrupt):
+        run(kernel)
+    assert asked == [warm]
+    run(kernel)
 
 
 @pytest.mark.clause("kernel-cache/interrupted")
