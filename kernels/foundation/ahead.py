@@ -93,7 +93,7 @@ def _command() -> list[str] | None:
 
 
 def _environment() -> dict[str, str]:
-    """This process's environment without variables by which a helper would join a cluster, or start helpers."""
+    """The environment of a helper, without variables by which it would join a cluster or start helpers."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DMLC_", "MXNET_"))}
     more = {"NUMBA_NUM_THREADS": "1", "REFIMPL_COMPILE_NOTICE": "0"}
     return {**kept, **more}
