@@ -49,7 +49,7 @@ def whole_weights(weights: np.ndarray) -> np.ndarray:
 
 
 def nearest(old: int, new: int, scale: float) -> np.ndarray:
-    """For each of ``new`` pixels, the nearest of ``old`` pixels; ``scale`` is old / new, as the caller rounds it."""
+    """For each of ``new`` pixels, the old pixel that it copies; ``scale`` is old / new, as the caller rounds it."""
     return np.minimum(np.floor(np.arange(new) * scale).astype(np.int64), old - 1)
 
 
