@@ -1,4 +1,4 @@
-"""What every operator page is built on. Loops and formulas that pages share are in ``loops``, ``walks``, ``pairs``."""
+"""The base of operator pages. Loops and formulas that pages share are in ``loops``, ``walks``, ``pairs``."""
 
 from .buffer import SLACK, Buffer, allocate, as_buffer, reserving, scratch, size_of
 from .contract import (

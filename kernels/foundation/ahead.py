@@ -1,13 +1,14 @@
 """Kernels that will be needed are compiled by several processes at once: this one, and helpers that it starts.
 
-A program that is bound says here how to find out which kernels it will call (``expect``). As long as every kernel lies
-in the cache (``cache.py``), nobody asks. The first that does not lie there starts helpers: they are told one kernel
-after the other, by name and types of arguments, and leave it in the cache. This process compiles too. It waits for a
-helper only where it needs what that helper is at, and nothing else is left to compile.
+A program that is bound registers a function that lists the kernels it will call (``expect``). As long as every kernel
+is in the cache (``cache.py``), the function is not called. The first kernel that is missing there starts helper
+processes. A helper gets one kernel after the other, by name and types of arguments, compiles it and writes it to the
+cache. This process compiles too. It waits for a helper only when it needs the kernel that the helper compiles and no
+other kernel is left to compile.
 
-Helpers only save time. Whatever becomes of one, the kernel that it had is compiled here when it is called. There are
-none where the cache cannot be written, where there is one core, or where no Python can be started. A helper is a new
-Python that imports this package and nothing else: it never runs the user's program, and it is no fork.
+Helpers only save time. If a helper fails, this process compiles its kernel when the kernel is called. No helper is
+started where the cache cannot be written, where there is one core, or where no Python can be started. A helper is a new
+Python process that imports this package and nothing else: it never runs the user's program, and is not a fork.
 """
 
 from __future__ import annotations
@@ -42,18 +43,18 @@ Wanted = tuple[Any, tuple]
 LEAST = 3
 """Fewer kernels are compiled as soon as a helper is ready."""
 PROGRAMS = 16
-"""So many programs, the last ones that were bound, are asked."""
+"""The number of programs, the last ones that were bound, whose kernels are compiled ahead."""
 MOST = 4
 """More processes compile only where somebody asked for them (:meth:`Ahead.by`): each takes memory."""
 PATIENCE = 60.0
-"""So many seconds a call waits for a helper, which the system may have stopped."""
+"""The seconds for which a call waits for a helper, which the system may have stopped."""
 
 _WAITING, _TAKEN, _OVER = range(3)
 _DECLARED: dict[tuple[str, str], Callable[[], Any] | None] = {}
 
 
 def declare(module: str, name: str, make: Callable[[], Any]) -> None:
-    """Say how a helper finds the kernel of that name; one whose name another has too is not compiled ahead."""
+    """Say how a helper finds the kernel of that name; kernels that share a name are not compiled ahead."""
     _DECLARED[module, name] = None if (module, name) in _DECLARED else make
 
 
@@ -62,7 +63,7 @@ def _name_of(dispatcher: Any) -> tuple[str, str]:
 
 
 def _parts(dispatcher: Any, found: dict[int, int]) -> dict[int, int]:
-    """Bytes of Python code of a kernel, and of each that it calls: about what compiling them takes."""
+    """Bytes of Python code of a kernel and of the functions that it calls: an estimate of the time to compile it."""
     function = dispatcher.py_func
     if id(function) not in found:
         found[id(function)] = len(function.__code__.co_code)
@@ -82,7 +83,7 @@ def processes() -> int:
 
 
 def _command() -> list[str] | None:
-    """What starts a helper; None where this is no Python that could: a frozen program, or one that embeds Python."""
+    """The command that starts a helper; None in a frozen program, and in a program that embeds Python."""
     program = sys.executable or ""
     if getattr(sys, "frozen", False) or not Path(program).name.lower().startswith(("python", "pypy")):
         return None
@@ -92,7 +93,7 @@ def _command() -> list[str] | None:
 
 
 def _environment() -> dict[str, str]:
-    """That of this process, but for what would make a helper take part in a cluster, or have helpers of its own."""
+    """The environment of a helper, without variables by which it would join a cluster or start helpers."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DMLC_", "MXNET_"))}
     more = {"NUMBA_NUM_THREADS": "1", "REFIMPL_COMPILE_NOTICE": "0"}
     return {**kept, **more}
@@ -116,7 +117,7 @@ class _Job:
         self.parts, self.size = parts.keys(), sum(parts.values())
 
     def compile(self) -> None:
-        """Compile it here; what is wrong with it is said when it is called."""
+        """Compile the kernel in this process; an error in it is raised when it is called."""
         with contextlib.suppress(Exception), held(), paused():
             self.dispatcher.compile(self.kinds)
 
@@ -146,7 +147,7 @@ class Ahead:
 
     @contextlib.contextmanager
     def by(self, count: int | None) -> Iterator[None]:
-        """Within this block so many processes compile, this one among them; None: as many as :func:`processes` says."""
+        """Within this block ``count`` processes compile, this one included; None: as many as :func:`processes` says."""
         before, self._most = self._most, count
         try:
             yield
@@ -217,7 +218,7 @@ class Ahead:
             raise
 
     def _next(self, wanted: _Job | None = None) -> _Job | None:
-        """Take ``wanted``, or the largest job; rather one of which nobody is at a part, that would be made twice."""
+        """Take ``wanted``, or the largest job, preferably one that shares no part with a kernel being compiled."""
         with self._lock:
             order = sorted(self._waiting, key=lambda job: job is not wanted)
             taken = [job.parts for job in self._jobs.values() if job.state == _TAKEN]
@@ -280,7 +281,7 @@ class Ahead:
 
 
 def _asked(helper: subprocess.Popen, job: _Job) -> bytes:
-    """Have a kernel compiled; empty when the helper is gone. Whoever watches compilations hears of it."""
+    """Have a kernel compiled; empty when the helper is gone. Observers of compilations are notified."""
     assert helper.stdin is not None
     assert helper.stdout is not None
     details = {"dispatcher": job.dispatcher, "args": job.kinds, "return_type": None}
@@ -314,7 +315,7 @@ atexit.register(AHEAD.stop)
 
 
 def share(dispatcher: Any) -> None:
-    """Before a call of ``dispatcher`` compiles, see whether a helper does; other calls cost nothing more."""
+    """Before a call of ``dispatcher`` compiles, check whether a helper compiles it; other calls are not slowed."""
     compile_for = dispatcher._compile_for_args
 
     @functools.wraps(compile_for)
@@ -327,7 +328,7 @@ def share(dispatcher: Any) -> None:
 
 
 def serve() -> None:
-    """Compile what standard input asks for, until it ends: what a helper does."""
+    """The main loop of a helper: compile the kernels that standard input names, until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asked, told = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     with Path(os.devnull).open("wb") as nothing:

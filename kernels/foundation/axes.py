@@ -1,9 +1,10 @@
-"""Arrays of several axes in the text of a loop, and loops over several axes: both become flat before they are compiled.
+"""Makes arrays of several axes, and loops over several axes, in the text of a loop flat before it is compiled.
 
-``a[n, c, y, x]`` becomes ``a[((n * C + c) * H + y) * W + x]``. The sides are those of the buffer's shape: a loop passes
-them, as whole numbers, after the arguments that the page gives. ``for n, c in items(a.shape)`` and
-``for n, c in steps(a.shape)`` become nested ranges, those of ``items`` over planes and their two axes. On CUDA
-``items`` becomes one range that the threads share, and each index is split. ``loop.py`` tells what a page may write.
+``a[n, c, y, x]`` becomes ``a[((n * C + c) * H + y) * W + x]``. The sides C, H and W are those of the buffer's shape: a
+loop passes them, as whole numbers, after the page's arguments. ``for n, c in items(a.shape)`` and
+``for n, c in steps(a.shape)`` become nested ranges; the ranges of ``items`` go over planes and their two axes. On CUDA
+``items`` becomes one range that the threads share, and each number in it is split into one index per axis. ``loop.py``
+describes the texts that a page may contain.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def text_of(code: CodeType) -> str:
 
 
 def definition_of(function: FunctionType) -> ast.FunctionDef:
-    """The syntax tree of a function, with its lines in its file; a new one each time."""
+    """The syntax tree of a function, with its lines in its file; each call returns a new tree."""
     definition = ast.parse(text_of(function.__code__)).body[0]
     assert isinstance(definition, ast.FunctionDef)
     definition.decorator_list = []
@@ -62,7 +63,7 @@ def _refuse(clause: str, function: FunctionType, node: ast.AST, why: str) -> NoR
 
 
 def walk_of(node: ast.For) -> str | None:
-    """``"items"`` or ``"steps"`` for a loop over the places of a shape; None for any other."""
+    """``"items"`` or ``"steps"`` for a loop over the places of a shape; None for any other loop."""
     match node:
         case ast.For(ast.Tuple(), ast.Call(ast.Name("items" | "steps" as name), [_])):
             return name
@@ -155,7 +156,7 @@ def axes_of(function: FunctionType) -> Axes:
 
 
 def formula_axes(function: FunctionType, name: str) -> Axes:
-    """:func:`axes_of` the formula that a function calls by a name; nothing for all else."""
+    """:func:`axes_of` the formula that a function calls by a name; empty if the name is not that of a formula."""
     formula = function.__globals__.get(name)
     return axes_of(formula) if getattr(formula, "__scalar__", False) else ()
 
@@ -165,9 +166,9 @@ def formula_axes(function: FunctionType, name: str) -> Axes:
 
 @decides("contract/axes-order", "contract/walks")
 class Flattening(ast.NodeTransformer):
-    """Arrays of several axes and loops over them, made flat; the base of what each device needs.
+    """Makes arrays of several axes and loops over them flat; the base class of the rewriting for each device.
 
-    ``axes`` are those of the loop, which its twin for CUDA may name less of.
+    ``axes`` are those of the loop; the text of its twin for CUDA may name fewer axes.
     """
 
     def __init__(self, function: FunctionType, axes: Axes) -> None:
@@ -246,7 +247,7 @@ class Flattening(ast.NodeTransformer):
         return _nested(names, sides, body)
 
     def _sides_of(self, shape: ast.expr, count: int) -> tuple[list[ast.stmt], list[ast.expr]]:
-        """How many indices each axis of a loop has: the statements that name them before it, and their names."""
+        """The number of indices along each axis of a loop: statements before the loop that name it, and these names."""
         parts = self._parts(shape)
         before: list[ast.stmt] = []
         sides: list[ast.expr] = []
@@ -267,7 +268,7 @@ class Flattening(ast.NodeTransformer):
         return before, sides
 
     def _parts(self, shape: ast.expr) -> list[ast.expr] | None:
-        """The sides of which a shape is put together; None where its text does not tell."""
+        """The sides of a shape that is put together from parts; None where its text does not show them."""
         match shape:
             case ast.Attribute(ast.Name(name), "shape") if name in self._axes:
                 return list(self.sides(name))
@@ -284,7 +285,7 @@ class Flattening(ast.NodeTransformer):
         return None
 
     def _chosen(self, name: str, place: ast.expr) -> list[ast.expr]:
-        """The sides of a shape at a number or in a slice of the text."""
+        """The sides of a shape that a number or a slice in the text selects."""
         sides: list[ast.expr] = [*self.sides(name)]
         if not isinstance(place, ast.Slice):
             return [sides[ast.literal_eval(place)]]
@@ -311,7 +312,7 @@ def called(name: str, *args: ast.expr) -> ast.expr:
 
 
 def _is_fixed(place: ast.expr) -> bool:
-    """Whether a subscript is a number in the text, or a slice: of a tuple these must stay what they are."""
+    """Whether a subscript is a number in the text, or a slice: such subscripts of a tuple must not be changed."""
     return isinstance(place, (ast.Constant, ast.Slice)) or (isinstance(place, ast.UnaryOp) and _is_fixed(place.operand))
 
 
@@ -322,7 +323,7 @@ def _nested(names: Sequence[ast.expr], sides: list[ast.expr], body: list[ast.stm
 
 
 def product_of(sides: Sequence[ast.expr]) -> ast.expr:
-    """How many places a shape has."""
+    """The number of places of a shape."""
     return reduce(lambda one, other: ast.BinOp(one, ast.Mult(), other), sides)
 
 

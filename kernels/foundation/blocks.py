@@ -1,8 +1,8 @@
 """A loop for CUDA in which the threads of a block work together on numbers that they share.
 
 A page's loop gives each thread items of its own. Where neighbouring items read the same elements, a block of threads
-reads them once, into the memory that it shares, and where an item is a long sum in lanes, each lane gets a thread.
-What is added to what, and in which order, stays the page's: the bits are the same.
+reads them once, into the memory that it shares, and where an item is a long sum in lanes, each lane gets a thread. The
+terms of a sum and their order are those of the page, so the bits are the same.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class BlockTwin(NamedTuple):
     """Whether the form is for a call with these arguments."""
 
     def takes(self, args: Sequence[Any]) -> bool:
-        """Whether a call runs in this form: the arrays before the first number have one real type and elements."""
+        """Whether a call runs in this form: the arrays before the first number have one real type and are not empty."""
         arrays = []
         for arg in args:
             if type(arg) is not Buffer:

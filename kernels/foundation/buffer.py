@@ -1,4 +1,4 @@
-"""Buffers: the flat memory, shape and device of an array. Loops and pages get nothing else of it."""
+"""Buffers: the flat memory, shape and device of an array. Loops and pages get buffers, not arrays."""
 
 from __future__ import annotations
 
@@ -204,8 +204,8 @@ _ARENA = _Arena()
 def scratch(like: Buffer, *sizes: int, dtype: Any = None) -> tuple[Buffer, ...]:
     """Borrow one flat working buffer per size, of ``like``'s device and (by default) type.
 
-    The content is unspecified; the memory is valid until the page's forward or backward returns,
-    and a second call in the same page invalidates what the first lent.
+    The content is unspecified; the memory is valid until the page's forward or backward returns, and a second call in
+    the same page invalidates the memory of the first call.
     """
     kind = np.dtype(dtype) if dtype is not None else like.dtype
     lend = getattr(like.flat, "lend", None)  # of elements that are only described

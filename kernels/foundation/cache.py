@@ -1,13 +1,13 @@
 """Compiled kernels on disk, in folders named by a hash of the sources from which they were compiled.
 
-Numba's own cache checks only the file of the cached function, so that after an edit of a helper in another
-file it still runs the old machine code. Here the hash covers the files of all functions that the machine code holds,
-found by following the names that each uses, and every file under ``kernels/`` that one of them imports, directly or
-not: editing a page recompiles that page, editing the foundation recompiles everything.
-``REFIMPL_CACHE_DIR`` moves the folders; deleting them is always safe.
+Numba's own cache checks only the file of the cached function: after an edit of a helper function in another file it
+still runs the old machine code. Here the hash covers the files of all functions that the machine code holds, found by
+following the names that each uses, and every file under ``kernels/`` that one of these files imports, directly or not:
+editing a page recompiles that page, editing the foundation recompiles all kernels. ``REFIMPL_CACHE_DIR`` moves the
+folders; deleting them is always safe.
 
-Numba's cache also runs whatever bytes it finds. Here a file begins with a digest of its content and of the signature
-and platform that it was compiled for. It is neither unpickled nor executed unless the digest is right;
+Numba's cache also runs whatever bytes it finds. Here a file begins with a digest of its content, of the signature and
+of the platform for which it was compiled. The file is neither unpickled nor executed unless the digest is right;
 ``spec/reference/files/formats.md`` has the clauses.
 """
 
@@ -58,7 +58,7 @@ def _user_cache() -> Path:
 
 
 def _statements(block: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """All statements of a block and of the blocks inside; what lies below statements imports nothing."""
+    """All statements of a block and of the blocks inside; expressions import nothing."""
     for node in block:
         yield node
         for inside in ("body", "orelse", "handlers", "finalbody", "cases"):
@@ -107,7 +107,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _used(function: FunctionType) -> Iterator[Any]:
-    """What a function finds under the names that it uses, in its module, in modules there and around itself."""
+    """The values of the names that a function uses: from its module, from modules there and from its closure."""
     names = {name for code in _codes(function.__code__) for name in code.co_names}
     values = [function.__globals__[name] for name in names & function.__globals__.keys()]
     yield from values
@@ -120,7 +120,7 @@ def _used(function: FunctionType) -> Iterator[Any]:
 
 @decides("kernel-cache/callees")
 def files_of(function: FunctionType) -> frozenset[Path]:
-    """Return the file of a function, and of whatever it calls those that are not imported there."""
+    """Return the file of a function, and the files of functions that it calls and that this file does not import."""
     files = [Path(inspect.getfile(function)).resolve()]
     covered = sources(files[0])
     met, new = {id(function)}, [function]
@@ -169,7 +169,7 @@ def _warn_unwritable(root: Path, error: Exception) -> None:
 
 
 def _mistrusted(status: os.stat_result) -> str:
-    """Say why another user could have written a file or folder with this status; "" where only we can."""
+    """Say why another user could have written a file or folder with this status; "" where only this user can."""
     if not hasattr(os, "geteuid"):  # Windows keeps a user's folders from others by itself
         return ""
     if status.st_uid not in (0, os.geteuid()):
@@ -335,7 +335,7 @@ class _Cache(NullCache):
 def enable(dispatcher: Any) -> None:
     """Make ``dispatcher``, which is what njit returns, cache its machine code in :func:`folder`.
 
-    Ctrl-C is delayed while it compiles or reads machine code.
+    Ctrl-C is delayed while the dispatcher compiles or reads machine code.
     """
     try:
         place = folder(files_of(dispatcher.py_func))

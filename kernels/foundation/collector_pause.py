@@ -53,7 +53,7 @@ def paused() -> Iterator[None]:
 
 
 class Seldom:
-    """Collects now and then within a pause, for work that goes on for long: young garbage often, all of it seldom.
+    """Collects now and then within a pause, for long work: young objects often, all objects seldom.
 
     A collector that was off before the pause stays off.
     """

@@ -1,7 +1,7 @@
-"""The contract of an operator page: the record :class:`Op`, which every other part of the project reads.
+"""The contract of an operator page: the record :class:`Op`, which all other parts of the project read.
 
-A page registers an :class:`Op`. From it come the imperative and symbolic functions, shape and type
-inference, the gradient pass, documentation, the clause table, and the tests' valid calls.
+A page registers an :class:`Op`. The imperative and symbolic functions, shape and type inference, the gradient pass,
+documentation, the clause table, and the tests' valid calls are made from this record.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Op:
-    """Everything any part of the system may ask of one operator."""
+    """Everything that a part of the project may ask about one operator."""
 
     name: str
     """Listed in ``mx.nd`` and ``mx.sym``, under ``_internal`` when it begins with an underscore."""
@@ -156,7 +156,7 @@ class Op:
     def own(self, p: Any, context: Any, inputs: Sequence[Any]) -> Any:
         """Parameters for one use: a node of one executor, or one call.
 
-        Operators that remember something between forward and backward keep it there.
+        Operators that keep values from forward for backward store them in this object.
         """
         del context, inputs
         return p
@@ -231,7 +231,7 @@ def register(op: Op) -> Op:
 
 
 def _page(op: Op) -> str:
-    """The file whose text an operator's is, or else that of its forward."""
+    """The file with an operator's text, or else the file of its forward."""
     pages = __package__.rpartition(".")[0]
     for name, module in list(sys.modules.items()):
         if op.doc and name.startswith(pages) and module.__doc__ == op.doc:

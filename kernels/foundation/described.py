@@ -1,7 +1,7 @@
-"""Arrays without elements: a loop or kernel that is called with one notes its call instead of running.
+"""Arrays without elements: a loop or kernel that is called with such an array records its call instead of running.
 
-So a page can be asked what it calls, and with what, before there is a value. Who asks (``refimpl/replay/asking.py``)
-makes such arrays; here is only what loops, kernels and working memory do with them.
+With these arrays a page shows which kernels it calls, and with which arguments, before any value is computed.
+``refimpl/replay/asking.py`` makes the arrays; this file says what loops, kernels and working memory do with them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OPAQUE = numba.types.Opaque("described")
 
 
 class Borrowed(NamedTuple):
-    """Memory that is borrowed: what is lent under the same name and type is the same memory."""
+    """Borrowed working memory: two loans under the same name and type are the same memory."""
 
     name: int | str
     size: int
@@ -28,7 +28,7 @@ class Borrowed(NamedTuple):
 
 
 class Described:
-    """What stands for the elements of a buffer that has none. ``memory`` is its number, or what is borrowed."""
+    """A placeholder for the elements of a buffer. ``memory`` is the buffer's number, or its borrowed memory."""
 
     __slots__ = ("dtype", "memory", "notes", "size")
 
@@ -43,13 +43,13 @@ class Described:
         self.notes.append((None, (self, value)))
 
     def lend(self, sizes: Iterable[int], dtype: np.dtype) -> tuple[Buffer, ...]:
-        """What ``scratch`` gives to a page that runs on described memory."""
+        """The working memory that ``scratch`` gives to a page that runs on described memory."""
         lent = [Borrowed(slot, size, dtype) for slot, size in enumerate(sizes)]
         return tuple(Buffer(Described(one, dtype, one.size, self.notes), (one.size,)) for one in lent)
 
 
 class Notes(list):
-    """Calls that are noted: of a loop or kernel, with arguments."""
+    """The recorded calls: the loop or kernel, and its arguments."""
 
     answer: Callable[..., Any]
     """What runs in the place of a kernel."""
@@ -57,9 +57,10 @@ class Notes(list):
 
 
 def note_calls(dispatcher: Any) -> None:
-    """Make a compiled kernel note its calls with described memory; other calls cost nothing more.
+    """Make a compiled kernel record its calls with described memory; other calls are not slowed.
 
-    Numba has no machine code for such an argument, asks for it to be made, and calls what it gets.
+    Numba has no machine code for such an argument, asks for a compiled function, and calls the recording function that
+    it gets.
     """
     compile_for = dispatcher._compile_for_args
 
@@ -75,7 +76,7 @@ def note_calls(dispatcher: Any) -> None:
 
 
 class _Lender(threading.local):
-    """Who lends working memory to the twins of this thread: None for the thread's own (``tuned/kernel.py``)."""
+    """The lender of working memory for the twins of this thread: None for the thread's own (``tuned/kernel.py``)."""
 
     notes: Notes | None = None
 
@@ -84,7 +85,7 @@ LENDER = _Lender()
 
 
 def lent(name: str, size: int, dtype: np.dtype) -> Described:
-    """The working memory that twins get while they are taken apart."""
+    """The working memory that twins get while their calls are recorded."""
     assert LENDER.notes is not None
     return Described(Borrowed(name, size, dtype), dtype, size, LENDER.notes)
 

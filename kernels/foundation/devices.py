@@ -1,11 +1,11 @@
 """CUDA devices: which there are, which one a thread talks to, and the stream of each.
 
-A buffer's ``device`` is "cpu", or "gpu(i)" for the i-th CUDA device. Each device has its own memory and one stream.
-Everything that is asked of a device goes through its stream, so that it happens in the order in which it was asked,
-while other devices work side by side.
+A buffer's ``device`` is "cpu", or "gpu(i)" for the i-th CUDA device. Each device has its own memory and one stream. All
+copies and kernels of a device go through its stream, so that they run in the order of the calls, while several devices
+work at the same time.
 
-Numba's simulator has one device and runs one kernel at a time. Here it stands for ``SIMULATED_DEVICES`` of them:
-their memory is the CPU's, and their kernels wait for each other.
+Numba's simulator has one device and runs one kernel at a time. Here it acts as ``SIMULATED_DEVICES`` devices: their
+memory is the CPU's, and their kernels wait for each other.
 """
 
 from __future__ import annotations
@@ -70,6 +70,6 @@ def _stream_of(device: str) -> Any:
 
 
 def synchronize(device: str) -> None:
-    """Wait until a device has done all that was asked of it."""
+    """Wait until all copies and kernels of a device have finished."""
     with current(device) as stream:
         stream.synchronize()

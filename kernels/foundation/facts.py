@@ -1,7 +1,8 @@
-"""What a page says of its operator for other parts of the project, beside the arithmetic: types and checks.
+"""The facts about an operator that a page states for other parts of the project: their types and checks.
 
-A page's ``infer`` carries knowledge in every direction. MXNet's rules often read the data only, or wait until all of
-it is known. Such a rule is ``Op.reports``: a function of the page's ``infer`` and the arguments of that.
+A page's ``infer`` deduces shapes in every direction. MXNet's rules often read the shape of the data only, or deduce
+nothing until it is completely known. Such a rule is ``Op.reports``: a function of the page's ``infer`` and of the
+arguments of ``infer``.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ Infer = Callable[[Any, list, list], tuple[list, list]]
 
 
 class Sources(NamedTuple):
-    """What MXNet's rule for an operator reads. Nothing follows before the rank of every input that is read is known."""
+    """The shapes that MXNet's rule for an operator reads; it infers nothing until their ranks are known."""
 
     inputs: int | None = None
     """How many of the first inputs are read; all of them where None."""
     whole: bool = False
-    """Whether nothing follows before every side of these inputs is known, too."""
+    """Whether the rule infers nothing until every side of these inputs is known, too."""
     outputs: bool = False
-    """Whether what is known of the outputs is read."""
+    """Whether the known sides of the outputs are read."""
 
     @decides("infer/sources")
     def __call__(self, infer: Infer, p: Any, ins: list, outs: list) -> tuple[list, list]:
-        """What follows from the sources alone."""
+        """The shapes that can be inferred from the sources alone."""
         count = len(ins) if self.inputs is None else self.inputs
         if None in ins[:count] or (self.whole and not known(*ins[:count])):
             return ins, outs
@@ -35,22 +36,22 @@ class Sources(NamedTuple):
 
 
 def read_first(infer: Infer, count: int, p: Any, ins: list, outs: list) -> tuple[list, list]:
-    """What follows without the inputs behind the first ``count``."""
+    """A rule that reads only the first ``count`` inputs."""
     return infer(p, [*ins[:count], *[None] * len(ins[count:])], outs)
 
 
 def outputs_only(infer: Infer, p: Any, ins: list, outs: list) -> tuple[list, list]:
-    """Inputs do not follow."""
+    """A rule that infers no shape of an input."""
     return ins, infer(p, ins, outs)[1]
 
 
 def inputs_only(infer: Infer, p: Any, ins: list, outs: list) -> tuple[list, list]:
-    """Outputs are not read."""
+    """A rule that does not read the shapes of outputs."""
     return infer(p, ins, [None] * len(outs))
 
 
 class ZeroWhen(NamedTuple):
-    """The parameters for which an operator makes zeros of zeros: in words, and as ``holds(p)``."""
+    """The parameters for which an operator maps zeros to zeros: in words, and as ``holds(p)``."""
 
     words: str
     holds: Callable[[Any], bool]
@@ -65,7 +66,7 @@ STORAGES = frozenset(("default", "row_sparse"))
 
 
 def check(op: Any) -> None:
-    """Refuse what cannot be true of an operator.
+    """Refuse facts that cannot be true of an operator.
 
     Raises:
         MXNetError: one of its facts is none.

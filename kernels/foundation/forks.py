@@ -1,11 +1,12 @@
-"""What belongs to one process is made anew in a child that is forked from it: locks, threads, queues, watched memory.
+"""Locks, threads, queues and watched memory belong to one process, and are made anew in a forked child.
 
-A fork copies memory and no thread but the one that forks. A lock that another thread holds would never be released in
-the child, and a queue would have nobody who serves it. So whoever has such a thing says so here:
+A fork copies the memory, but only the thread that forks. A lock that another thread holds would never be released in
+the child, and no thread would serve a queue. So code that has such an object registers it here:
 
 * :func:`own_lock` makes a lock that is free in the child;
 * :func:`renew_in_child` has an object's ``after_fork`` called in the child;
-* :func:`hold_while_forking` has a fork wait until what a lock protects is whole: what another thread is at, it ends.
+* :func:`hold_while_forking` lets a fork wait for a lock, so that another thread first finishes its work on the data
+that the lock protects.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ from .refusal import decides
 
 
 class Renewed(Protocol):
-    """Belongs to one process."""
+    """An object that belongs to one process."""
 
     def after_fork(self) -> None:
-        """Begin anew: this process is a child, and has none of the threads of before."""
+        """Start again: this process is a forked child, without the other threads of its parent."""
 
 
 class Held(Protocol):
-    """Can be held while the process forks: a lock, or what waits for threads to end what they are at."""
+    """Can be held while the process forks: a lock, or an object that waits until threads have finished their work."""
 
     def acquire(self) -> Any:
-        """Take it, from a thread that may have it already."""
+        """Take the lock, in a thread that may hold it already."""
 
     def release(self) -> Any:
-        """Give it back, in the parent and in the child."""
+        """Release the lock, in the parent and in the child."""
 
 
 _LOCKS: WeakSet[Any] = WeakSet()
@@ -46,7 +47,7 @@ _NUMBERS = count()
 
 
 class _Holding(threading.local):
-    """What this thread holds while it forks."""
+    """The locks that this thread holds while it forks."""
 
     def __init__(self) -> None:
         self.all: list[Held] = []
@@ -56,19 +57,19 @@ _HOLDING = _Holding()
 
 
 def own_lock() -> Any:
-    """A lock for a few lines that run no user's code; the thread that has it may take it again."""
+    """A reentrant lock for a few lines that run no user's code."""
     lock = threading.RLock()
     _LOCKS.add(lock)
     return lock
 
 
 def renew_in_child(owner: Renewed) -> None:
-    """Call ``owner.after_fork()`` in a child that is forked, as long as the owner lives."""
+    """Call ``owner.after_fork()`` in a forked child, as long as the owner lives."""
     _OWNERS.add(owner)
 
 
 def hold_while_forking(held: Held) -> None:
-    """Hold this while the process forks, as long as it lives; what was given last is taken first."""
+    """Hold this lock during each fork, as long as the lock lives; the lock that was given last is taken first."""
     _HELD[next(_NUMBERS)] = held
 
 
@@ -97,15 +98,15 @@ def _in_child() -> None:
 
 
 class _Compiler:
-    """Numba's compiler and LLVM, whose state is whole when nobody compiles."""
+    """Numba's compiler and LLVM, whose state is consistent when no thread compiles."""
 
     def acquire(self) -> None:
-        """Wait for whoever compiles."""
+        """Wait for the threads that compile."""
         global_compiler_lock.acquire()
         ffi.lib._lock.__enter__()
 
     def release(self) -> None:
-        """Let others compile."""
+        """Let other threads compile."""
         ffi.lib._lock.__exit__()
         global_compiler_lock.release()
 

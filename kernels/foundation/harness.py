@@ -99,7 +99,7 @@ def _lists(results: list[np.ndarray | None]) -> Any:
 
 
 def _typed(name: str, dtype: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The inputs' type; an operator that has a parameter ``dtype`` gets it instead of them."""
+    """The type of the inputs; an operator with a parameter ``dtype`` gets the given type there instead."""
     if dtype is not None and "dtype" in get(name).params._fields:
         return np.float32, {**params, "dtype": dtype}
     return np.float32 if dtype is None else dtype, params

@@ -1,9 +1,9 @@
 """Numbers and functions of ``math`` for loops that run as Python, with the types and values of machine code.
 
 In machine code 0.5 and 1 / 3 are doubles, and an element of float32 times either of them, or times an integer, is a
-double. In NumPy a number without a type takes that of the element beside it. So every number gets a type here:
-literals, globals, counters of loops, arguments, and what a function of ``math`` returns. Functions return NaN or
-infinity where Python's own raise. A whole number that is stored into fewer bits loses its upper ones.
+double. In NumPy a number without a type takes the type of the array element that it is combined with. So every number
+gets a type here: literals, globals, counters of loops, arguments, and what a function of ``math`` returns. Functions
+return NaN or infinity where Python's own raise. A whole number that is stored into fewer bits loses its upper bits.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _range(*bounds: int) -> Iterator[np.int64]:
 
 
 def _places(sides: Any) -> Iterator[Any]:
-    """What ``items`` and ``steps`` give."""
+    """The iterator of ``items`` and ``steps``."""
     return product(*map(_range, sides)) if isinstance(sides, tuple) else _range(sides)
 
 
@@ -111,7 +111,7 @@ def _namespace(functions: dict[Any, Callable]) -> SimpleNamespace:
 
 
 def given(functions: dict[Any, Callable]) -> Callable[[Any], Any]:
-    """A function that says what a loop that runs as Python gets for a global, with these functions of ``math``."""
+    """A function from a global of a loop to its value in Python, with these functions of ``math``."""
     replaced = _namespace(functions)
 
     def for_global(value: Any) -> Any:
@@ -138,7 +138,7 @@ def _typed_constants(constants: tuple) -> tuple:
 
 
 def as_python(function: FunctionType, scope: dict[str, Any]) -> FunctionType:
-    """The function over other globals, with numbers of the types that machine code has."""
+    """The same function with other globals, whose numbers have the types that they have in machine code."""
     scope.update(range=_range, items=_places)
     if scope.get("steps") is steps:
         scope["steps"] = _places

@@ -30,7 +30,7 @@ def _is_refused_file(error: BaseException | None) -> bool:
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """Within this block a kernel is made; Ctrl-C is only recorded, and at its end the program's own handler is called.
+    """Within this block a kernel is compiled: Ctrl-C is recorded, and handled by the program's handler at the end.
 
     Raises:
         MXNetError: the system opens no file that the compiler needs.

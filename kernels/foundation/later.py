@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Later:
-    """A module by its name, imported when something of it is first asked for."""
+    """A module by its name, imported when one of its attributes is first read."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,8 +1,8 @@
 """A loop is written once and runs as Python, as machine code and on CUDA.
 
-A page writes a plain function that reads like its formula. What is independent of each other is spelled
-``for n, c in items(out.shape)``; everything inside belongs to that item alone. What is done one after the other, such
-as a sum, is ``for k in range(n)``, or ``for k, i, j in steps(shape)`` over several axes:
+A page writes a plain function that reads like its formula. A loop with independent iterations is written
+``for n, c in items(out.shape)``; its body computes that item alone. A loop whose iterations follow one another, such as
+a sum, is ``for k in range(n)``, or ``for k, i, j in steps(shape)`` over several axes:
 
     def multiply(a, b, out):
         for g, i, j in items(out.shape):
@@ -13,19 +13,21 @@ as a sum, is ``for k in range(n)``, or ``for k, i, j in steps(shape)`` over seve
     MULTIPLY = Loop(multiply)
     MULTIPLY(a, b, out)
 
-``items(shape)`` and ``steps(shape)`` take a shape, a part of one (``a.shape[1:]``), or a tuple of sides and of parts
-(``(n, *a.shape[1:])``), and as many names. ``for i in items(n)`` goes over a number of items.
+``items(shape)`` and ``steps(shape)`` take a shape, a part of a shape (``a.shape[1:]``), or a tuple of sides and parts
+of shapes (``(n, *a.shape[1:])``); the loop has one variable for each axis. ``for i in items(n)`` goes over n items.
 
 * as Python (``NUMBA_DISABLE_JIT=1``) the text itself runs, over views of the arrays with these axes; ``items`` is
   ``range`` or ``itertools.product``, and numbers and the functions of ``math`` have the types of machine code
   (``ieee.py``), so that every sum, product and quotient has the same bits;
-* on the CPU they are nested ranges, ``a[g, i, k]`` is one subscript of a flat array (``axes.py``), and every subscript
-  is made unsigned, because a signed one makes Numba emit negative-index wraparound that stops LLVM from vectorising;
+* on the CPU ``items`` and ``steps`` are nested ranges, ``a[g, i, k]`` is one subscript of a flat array (``axes.py``),
+  and every subscript is made unsigned, because for a signed subscript Numba emits negative-index wraparound that stops
+  LLVM from vectorising;
 * on CUDA ``items`` is this thread's grid-stride share of all items: the same arithmetic by construction.
 
-Arrays are passed flat and integers as int64, the sides of arrays with several axes behind the page's arguments: one
-compilation per dtype, whatever the shapes. An array has as many axes as its subscripts; a page hands a buffer under
-that shape (``Buffer.reshape``), so that a loop for any rank sees (outer, axis, inner). A formula may take such arrays.
+Arrays are passed flat and integers as int64; the sides of arrays with several axes follow the page's arguments. So a
+loop is compiled once per dtype, for all shapes. An array has as many axes as its subscripts have indices; a page passes
+a buffer with that many axes (``Buffer.reshape``), so that a loop for any rank sees (outer, axis, inner). A formula may
+take such arrays, too.
 
 A loop that needs more than a few numbers gets them by name: it takes one ``NamedTuple``, its *geometry*, and reads
 ``g.stride_h``. The class of the geometry is the annotation of the parameter. Its fields are ints; they may also be
@@ -41,10 +43,10 @@ floats, bools, and NumPy's numbers, which keep their dtype:
 
     SHIFT(data, out, Geometry(2, 1))
 
-Machine code gets a plain tuple, because Numba recognises its type ten times as fast as that of a named one. The
-first line of the compiled function makes it a named one again, after which a field costs no more than an argument of
-its own. Formulas may take the geometry too. A page builds it in one function, under ``lru_cache`` where the arguments
-of that function are parameters and shapes only. Fields that are all ints make the quickest call.
+Machine code gets a plain tuple, because Numba recognises its type ten times as fast as the type of a named tuple. The
+first line of the compiled function makes it a named tuple again, after which a field costs no more than an argument of
+its own. Formulas may take the geometry too. A page builds the geometry in one function, under ``lru_cache`` where the
+arguments of that function are parameters and shapes only. A call is fastest when all fields are ints.
 """
 
 from __future__ import annotations
@@ -116,7 +118,7 @@ def plain_kernels() -> Iterator[None]:
 
 @contextmanager
 def twins_by_blocks() -> Iterator[None]:
-    """Within this block loops on a GPU run in their twins by blocks, where the simulator stands for it too."""
+    """Within this block loops on a GPU run in their twins by blocks, also on the simulator."""
     before, CHOICE.blocks = CHOICE.blocks, True
     try:
         yield
@@ -128,7 +130,7 @@ def twins_by_blocks() -> Iterator[None]:
 def python_loops(device: str = "cpu", given: Callable[[Any], Any] = for_python) -> Iterator[None]:
     """Within this block loops over CPU buffers run as plain Python, in the text written for ``device``.
 
-    ``given`` says what they get for a global, such as a function of ``math``.
+    ``given`` says which value the loops get for a global, such as a function of ``math``.
     """
     before = CHOICE.python, CHOICE.given
     CHOICE.python, CHOICE.given = device, given
@@ -142,8 +144,8 @@ def python_loops(device: str = "cpu", given: Callable[[Any], Any] = for_python) 
 def interpreted_loops(interpreter: Interpreter) -> Iterator[None]:
     """Within this block ``interpreter`` runs the page's text of every loop over CPU buffers.
 
-    It gets the function, with its formulas bound, and the arguments as compiled loops get them: flat arrays, numbers,
-    plain tuples for geometries.
+    The interpreter gets the function, with its formulas bound, and the arguments as compiled loops get them: flat
+    arrays, numbers, plain tuples for geometries.
     """
     before, CHOICE.python = CHOICE.python, interpreter
     try:
@@ -168,10 +170,10 @@ LOOPS: list[Loop] = []  # every loop ever declared, for the laws and the bench
 class Loop:
     """A loop with its forms for each device, called with buffers, integers, floats and geometries.
 
-    ``function`` is the reading copy. ``formulas`` are bound into its globals, so that one loop serves
-    a family (``Loop(map_one, formula=sigmoid)``). ``cuda_function`` replaces it on CUDA where another
-    order of items suits threads better. The first argument must be a buffer; Python floats are passed in its dtype.
-    A faster twin says itself that it replaces the loop: :meth:`use_twin`, :meth:`use_blocks`.
+    ``function`` is the reading copy. ``formulas`` are bound into its globals, so that one loop serves a family
+    (``Loop(map_one, formula=sigmoid)``). ``cuda_function`` replaces ``function`` on CUDA where another order of items
+    suits threads better. The first argument must be a buffer; Python floats are passed in its dtype. The module of a
+    faster twin registers the twin: :meth:`use_twin`, :meth:`use_blocks`.
     """
 
     def __init__(
@@ -202,7 +204,7 @@ class Loop:
     def use_twin(
         self, twin: Callable, dtypes: tuple[type, ...], takes: Callable[[Sequence[Any]], bool] | None = None
     ) -> None:
-        """Run ``twin`` on the CPU for arrays of ``dtypes`` where it ``takes`` the arguments, which are the loop's."""
+        """Run ``twin`` on the CPU for arrays of ``dtypes`` if ``takes``, called with the loop's arguments, is true."""
         self._tuned, self._tuned_for, self._tuned_if = twin, dtypes, takes
 
     def use_blocks(self, twin: BlockTwin) -> None:

@@ -1,10 +1,10 @@
-"""Operator parameters: a NamedTuple declares them, this parses what users and JSON files give.
+"""Operator parameters: a NamedTuple declares them; this file parses the values of users and of JSON files.
 
-Supported annotations: ``int`` (32 bits, as MXNet declares them), ``Long`` (64 bits), ``Count`` (of arrays),
-``float``, ``bool``, ``str``, ``Shape`` (a tuple of 64-bit ints; an int is accepted for one), ``Floats`` (a tuple
-of floats), ``Literal[...]`` (a choice), any of them ``| None``, and ``Annotated[int, AtLeast(0)]``. Fields stand in
-MXNet's order, in which they may be given by position. A field without a default is required, and so is one behind
-others that says ``= REQUIRED``.
+Supported annotations: ``int`` (32 bits, as MXNet declares them), ``Long`` (64 bits), ``Count`` (of arrays), ``float``,
+``bool``, ``str``, ``Shape`` (a tuple of 64-bit ints; an int is accepted for one), ``Floats`` (a tuple of floats),
+``Literal[...]`` (a choice), any of them ``| None``, and ``Annotated[int, AtLeast(0)]``. Fields stand in MXNet's order,
+in which they may be given by position. A field without a default is required, and so is a field with ``= REQUIRED``,
+which may stand behind fields with defaults.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def field_types(params: type) -> dict[str, Any]:
 
 
 def keeps(params: Any, name: str, value: Any) -> bool:
-    """Whether a call that says ``name=value`` gives that parameter a value.
+    """Whether a call with ``name=value`` gives that parameter a value.
 
     None is a value where the parameter has None among its values, otherwise it leaves the parameter out.
     """

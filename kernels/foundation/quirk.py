@@ -1,7 +1,7 @@
 """Quirks: results of MXNet 1.9.1 that this project corrects, and which of them are active in this thread.
 
-A page or a module declares its quirk beside the code (:func:`declare`), and that code asks ``QUIRK.active`` when it
-runs. The scopes that users open are in ``refimpl/quirks.py``.
+A page or a module declares its quirk beside the code that implements it (:func:`declare`), and this code reads
+``QUIRK.active`` when it runs. The scopes that users open are in ``refimpl/quirks.py``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SCOPE: ContextVar[frozenset[str] | None] = ContextVar("quirks", default=None)
 
 @dataclass(frozen=True)
 class Quirk:
-    """One result of MXNet's that differs from ours.
+    """One result of MXNet 1.9.1 that differs from the result of this project.
 
     Attributes:
         name: how users call it.

@@ -46,7 +46,8 @@ def require(
 def decides(*clauses: str) -> Callable[[Decided], Decided]:
     """Name the clauses that the function or class beneath decides, and leave it as it is.
 
-    ``spec/trace.py`` reads the names: a clause leads to the code that makes it true. A refusal names its clause itself.
+    ``spec/trace.py`` reads these names, so that a clause leads to the code that decides it. A refusal names its clause
+    itself.
     """
     del clauses
     return _unchanged

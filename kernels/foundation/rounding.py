@@ -1,10 +1,10 @@
 """``*``, ``%``, ``max`` and ``min`` on CUDA with the numbers that they have on the CPU and in Python.
 
-CUDA's compiler makes one operation of ``a * b + c``, rounded once, wherever it can, and Numba has no switch for that.
-So that sums have the bits that their clauses state, every ``*`` in the text of a loop or formula becomes a call of
-``times``, which is a multiplication that CUDA never fuses. The remainder of ``%`` is there x - trunc(x / y) * y, which
-is NaN where y is infinite and rounded where x / y is large, so every ``%`` becomes a call of ``modulo``. ``max`` and
-``min`` leave NaN out there; in Python the first argument stays unless the second is really larger or smaller.
+CUDA's compiler turns ``a * b + c`` into one operation, rounded once, wherever it can, and Numba has no switch for this
+fusion. So that sums have the bits that their clauses state, every ``*`` in the text of a loop or formula becomes a call
+of ``times``, a multiplication that CUDA never fuses. CUDA computes ``%`` as x - trunc(x / y) * y, which is NaN where y
+is infinite and rounded where x / y is large, so every ``%`` becomes a call of ``modulo``. CUDA's ``max`` and ``min``
+ignore NaN; in Python they return the first argument unless the second is larger or smaller.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _modulo(builder: Any, kind: str, left: Any, right: Any) -> Any:
 
 
 def _chosen(comparison: str) -> Callable:
-    """The second number where it compares so with the first, which NaN never does; else the first."""
+    """The second number where the comparison with the first holds, which it never does for NaN; else the first."""
     def build(builder: Any, kind: str, left: Any, right: Any) -> Any:
         del kind
         return builder.select(builder.fcmp_ordered(comparison, right, left), right, left)
@@ -54,7 +54,7 @@ def _chosen(comparison: str) -> Callable:
 
 
 def _function(operation: Callable, of_floats: Callable) -> Any:
-    """``operation`` as a function for CUDA's compiler; of whole numbers it is what it always is."""
+    """``operation`` as a function for CUDA's compiler; for whole numbers it is the usual operation."""
     extending = importlib.import_module("numba.cuda.extending")
 
     def typed(typing, a, b):

@@ -1,8 +1,8 @@
 """Run one operator's forward or backward over buffers, after checking their shapes.
 
-It also fills in optional inputs, passes modes, and runs float16 through float32. Every operator that runs on real
-arrays is run from here, except in whole graphs, where inference refuses the same shapes. Loops index by the shapes
-that were inferred, so buffers of other shapes must never reach them.
+This file also fills in optional inputs, passes modes, and computes float16 in float32. Every operator on arrays runs
+through it, except in whole graphs, where inference refuses the same shapes. Loops index by the inferred shapes, so
+buffers of other shapes must never reach a loop.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LIMIT = 4096  # a cache with that many entries is emptied
 
 
 class Plan(NamedTuple):
-    """What depends only on the parameters of a call and on the shapes and types of its inputs; computed once."""
+    """The facts about a call that depend only on its parameters and on shapes and types of inputs; computed once."""
 
     results: list[tuple[Shape, np.dtype]]
     """Shape and type of every output."""
@@ -70,7 +70,7 @@ def _worked_out(op: Op, p: Any, ins: Sequence[Buffer], wanted: Sequence[MaybeSha
 
 
 def inferred(op: Op, p: Any, ins: Sequence[MaybeShape], outs: Sequence[MaybeShape]) -> tuple[list, list]:
-    """Return shapes of inputs and outputs by the page's ``infer``, and refuse where a given one would change."""
+    """Return shapes of inputs and outputs by the page's ``infer``; refuse a given shape that would change."""
     found = op.infer(p, list(ins), list(outs))
     for names, given, made in ((op.input_names, ins, found[0]), (op.output_names, outs, found[1])):
         for position, (shape, wanted) in enumerate(zip(given, made, strict=True)):
@@ -88,7 +88,7 @@ def is_plain(op: Op, types: Sequence[np.dtype], written: Sequence[Shape]) -> boo
 
 
 def is_direct(op: Op, types: Sequence[np.dtype], written: Sequence[Shape]) -> bool:
-    """Whether a page's function runs on the arrays themselves and draws nothing; it may want to know the mode."""
+    """Whether a page's function runs on the arrays themselves and draws no random numbers; it may read the mode."""
     return not (_HALF in types or op.random or _is_empty(op, written))
 
 

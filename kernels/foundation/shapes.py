@@ -1,8 +1,8 @@
-"""Helpers for shape and type inference: partial knowledge is merged, contradictions are refused.
+"""Helpers for shape and type inference: partly known shapes are merged, contradictions are refused.
 
-A shape is a tuple of ints in which ``UNKNOWN`` (-1) stands for a side that is not known yet, or None when even the
-rank is unknown. 0 is an ordinary side: the array has no elements. That MXNet's classic mode writes 0 for an unknown
-side matters only where users give and read shapes (``refimpl/symbol/inference.py``).
+A shape is a tuple of ints in which ``UNKNOWN`` (-1) stands for a side that is not known yet, or None when even the rank
+is unknown. 0 is an ordinary side: the array has no elements. MXNet's classic mode writes an unknown side as 0;
+``refimpl/symbol/inference.py`` translates such shapes where users give and read them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def known(*shapes: MaybeShape) -> bool:
 
 
 def either(one: int, other: int) -> int:
-    """``one``, or ``other`` where that is unknown."""
+    """``one``, or ``other`` where ``one`` is unknown."""
     return other if one == UNKNOWN else one
 
 

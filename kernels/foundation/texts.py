@@ -1,6 +1,6 @@
 """The text of a loop, rewritten for a device and given the formulas and geometries that it names.
 
-``loop.py`` tells what the text looks like and what becomes of it.
+``loop.py`` describes the text and its forms for each device.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def scalar(function: Callable) -> Callable:
 
 
 def inlined(formula: Callable) -> Callable:
-    """Mark a formula that takes less time than to call it, though LLVM finds it too long to copy it into loops."""
+    """Mark a formula that runs faster than a call takes, although LLVM finds it too long to inline it into loops."""
     formula.__inlined__ = True  # type: ignore[attr-defined]  # a mark that `formula_for` reads
     return formula
 

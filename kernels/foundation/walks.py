@@ -1,9 +1,8 @@
 """Iterating over arrays of any rank together: which axes can be joined, and where an element lies.
 
-A walk goes over the elements of one *dense* array in C order while others are read through steps of their
-own (0 along an axis where they are broadcast or summed). Adjacent axes that are contiguous in every array are
-joined, so that most walks have one or two axes. An index over the other axes is unravelled once per row of the
-last axis.
+A walk goes over the elements of one *dense* array in C order while other arrays are read through steps of their own (0
+along an axis where they are broadcast or summed). Adjacent axes that are contiguous in every array are joined, so that
+most walks have one or two axes. An index over the other axes is unravelled once per row of the last axis.
 """
 
 from __future__ import annotations
@@ -136,7 +135,8 @@ class GroupSizes(NamedTuple):
 class Reduction(NamedTuple):
     """The last arguments of a loop that makes one result of each group of elements.
 
-    The first two buffers belong to the axes that number the groups, the others to those that number a group's rows.
+    The first two buffers belong to the axes that number the groups, the other buffers to the axes that number a group's
+    rows.
     """
 
     kept_sides: Buffer

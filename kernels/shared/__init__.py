@@ -1,1 +1,1 @@
-"""What several operator pages use: shapes, loops and formulas that belong to no single operator."""
+"""Shapes, loops and formulas that several operator pages use."""

@@ -1,4 +1,4 @@
-"""Overlap of boxes and non-maximum suppression: what the pages about detection share.
+"""Overlap of boxes and non-maximum suppression, for the pages about detection.
 
 A box in corner form is (left, top, right, bottom); in center form (x, y, width, height). ``extent`` is 0
 where corners are points, 1 where they are pixels that belong to the box.
@@ -107,9 +107,9 @@ SUPPRESS = Loop(suppress)
 
 
 def ranked(keys, order, other, rows, side, *, ascending=False):
-    """Rank every row of ``keys`` (rows, side), the largest first; of equals the lower index goes first.
+    """Rank every row of ``keys`` (rows, side), the largest key first; of equal keys the lower index goes first.
 
-    ``order`` and ``other`` are int64 buffers of that size; returns the one that holds the order.
+    ``order`` and ``other`` are int64 buffers of the size of ``keys``; returns the buffer that holds the order.
     """
     order, other = order.reshape((rows, 1, side)), other.reshape((rows, 1, side))
     return put_in_order(keys.reshape((rows, side, 1)), order, other, ascending)

@@ -1,4 +1,4 @@
-"""The numbers of a convolution: what its loops, and those of deconvolution and im2col, know of shapes and strides."""
+"""The geometry of a convolution: the shapes and strides that its loops, and those of deconvolution and im2col, read."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Geometry(NamedTuple):
 
     @property
     def out(self) -> Triple:
-        """How many positions a filter has along each axis."""
+        """The number of positions of a filter along each axis."""
         return self.out_d, self.out_h, self.out_w
 
     @property
@@ -81,7 +81,7 @@ def geometry_of(
 
 
 def volume(buffer: Buffer) -> Buffer:
-    """An array (batch, channels, *sides), or of weights, with three sides: the first ones that it lacks are 1."""
+    """An array (batch, channels, *sides), or of weights, with three sides: missing first sides are 1."""
     first, second, *sides = buffer.shape
     return buffer.reshape((first, second, *(1,) * (3 - len(sides)), *sides))
 

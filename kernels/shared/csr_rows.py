@@ -54,7 +54,7 @@ def sum_rows(values, indptr, out, rows, divisor):
 
 
 def sum_columns(totals, values, indices, stored):
-    """totals, doubles, grow by the stored values of their columns: one item, so that the order is fixed."""
+    """Add the stored values of each column to ``totals``, doubles; one item, so that the order is fixed."""
     for _ in items(1):
         for e in range(stored):
             totals[indices[e]] += values[e]
@@ -66,7 +66,7 @@ def divide(totals, out, n, divisor):
 
 
 def choose(condition, indices, indptr, chosen, out, rows, width):
-    """out (rows, width), which holds the other choice, gets ``chosen`` wherever condition is stored and true."""
+    """out (rows, width) holds y; where the condition is stored and true, it gets the value of ``chosen``."""
     for r in items(rows):
         for e in range(indptr[r], indptr[r + 1]):
             if condition[e] != 0:

@@ -1,4 +1,4 @@
-"""Columns of deformable convolution: what every tap of the kernel reads, and the way back; see the page.
+"""Columns of deformable convolution: the values that every tap of the kernel reads, and their gradients; see the page.
 
 data is (batch, channels, height, width), columns (channels, kernel_h, kernel_w, out_h, out_w) of one image. Channels
 that move together are a group: offset is (batch, groups, kernel_h, kernel_w, 2, out_h, out_w), first along y, and mask
@@ -32,7 +32,7 @@ class Geometry(NamedTuple):
 
 @scalar
 def inside(at, side, edges):
-    """Whether a point may have a value at all."""
+    """Whether a point lies where the map may have a value other than 0."""
     return at > -1 and at < side and (at >= 0 or not edges)
 
 
@@ -111,7 +111,7 @@ def sample(data, offset, mask, columns, n, g: Geometry):
 
 
 def sample_back(columns, offset, mask, d_data, n, g: Geometry):
-    """d_data[n] = what its columns' gradient sends to the four pixels around each point; an item is a channel."""
+    """d_data[n] = the gradients of its columns, spread to the four pixels around each point; an item is a channel."""
     high, wide = d_data.shape[2], d_data.shape[3]
     for c in items(d_data.shape[1]):
         group = c // g.offset_channels

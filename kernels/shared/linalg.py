@@ -1,6 +1,6 @@
-"""What the pages linalg_*.py share: shapes and types, products of many matrices, and triangular systems.
+"""Shapes, types, products of many matrices, and triangular systems, for the pages linalg_*.py.
 
-The last two axes of an array hold matrices, the axes before them number those.
+The last two axes of an array are the rows and columns of matrices, the axes before them number the matrices.
 
 [linalg/types] all arrays of one call have one type, single or double precision; others are refused.
 
@@ -86,7 +86,7 @@ def scalars(shape):
 
 
 class Triangle(NamedTuple):
-    """How triangular matrices E are read: in the lower triangle or the upper one, all else being zeros.
+    """How triangular matrices E are read: from the lower or the upper triangle; all other elements count as zeros.
 
     With ``turned`` memory holds the transposes of E.
     """
@@ -185,7 +185,7 @@ def add_transposed(x, out):
 
 
 def mirror(x):
-    """Copy what lies below the diagonal to what lies above."""
+    """Copy the elements below the diagonal to the places above it."""
     for g, i in items(x.shape[:2]):
         for j in range(i):
             x[g, j, i] = x[g, i, j]

@@ -1,4 +1,4 @@
-"""Windows of Pooling, and images whose channels come last: what Pooling and Pooling_v1 share."""
+"""Windows of Pooling, and images whose channels come last, for Pooling and Pooling_v1."""
 
 from functools import lru_cache
 from math import prod
@@ -41,7 +41,7 @@ def checked(p, rank):
 
 
 def count(p, side, kernel, stride, pad):
-    """How many windows lie on an axis."""
+    """The number of windows along an axis."""
     if p.global_pool:
         return 1
     if not told(side):
@@ -73,7 +73,7 @@ class Geometry(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def windows(p, data, out, device):
-    """What the loops read, for shapes of data and output whose channels come second.
+    """The windows and the geometry for shapes of data and output whose channels come second.
 
     Returns where every window begins and ends in data and its size, as three int64 buffers of out_d + out_h +
     out_w windows each, and the geometry.

@@ -1,6 +1,6 @@
-"""The product of two matrices, which may be stored either way round, and the sum of rows.
+"""The product of two matrices, each of which may be stored as its transpose, and the sum of rows.
 
-Layers, dot, recurrent networks and linear algebra are made of them.
+Layers, dot, recurrent networks and linear algebra use these loops.
 """
 
 from functools import lru_cache
@@ -29,7 +29,7 @@ def put(a, g, i, j, turned, value):
 class Product(NamedTuple):
     """out (n, m) = a . b, with a[i, t] at ``i a_row + t a_step`` and b[t, j] at ``t b_row + j b_step``.
 
-    With ``onto`` 1, products are added to what is in ``out``.
+    With ``onto`` 1, products are added to the elements of ``out``.
     """
 
     n: int
@@ -138,7 +138,7 @@ WIDTH = 32
 
 
 def kept_size(k, m):
-    """How many numbers the kept form of a (k, m) matrix has, packed or not."""
+    """The number of elements in the kept form of a (k, m) matrix, packed or not."""
     return k * -(-m // WIDTH) * WIDTH
 
 
@@ -151,7 +151,7 @@ class Kept(NamedTuple):
 
 
 def kept_of(matrix, memory, *, transpose=False):
-    """Bring a matrix, or its transpose, into that form, in ``memory`` of ``kept_size`` numbers."""
+    """Copy a matrix, or its transpose, into the form of :class:`Kept`, in ``memory`` of ``kept_size`` elements."""
     rows, columns = matrix.shape
     if transpose:
         KEEP(matrix, memory, columns, rows, 1, columns)

@@ -1,7 +1,8 @@
-"""What the operators on quantized numbers share: ranges, how real numbers become whole ones, shapes and types.
+"""Ranges, rounding of real to whole numbers, shapes and types for the operators on quantized numbers.
 
-A whole number of 8 bits stands for a real one: it is that many steps, and a range (two arrays of one number, least and
-largest) says how long a step is. Only the larger absolute value of the two counts, so 0 always stands for 0.
+A whole number of 8 bits stands for a real number, as a number of steps. A range (two arrays of one number each, the
+least and the largest value) gives the size of a step. Only the larger absolute value of the two counts, so 0 always
+stands for 0.
 """
 
 from math import floor
@@ -30,7 +31,7 @@ def reach(low, high):
 
 @scalar
 def nearest(x):
-    """The nearest whole number, of two the even one; ``x`` is finite."""
+    """The nearest whole number, of two equally near numbers the even one; ``x`` is finite."""
     below = floor(x)
     rest = x - np.float32(below)
     if rest > 0.5 or (rest == 0.5 and below % 2 == 1):
@@ -64,12 +65,12 @@ def to_int32(x):
 
 @scalar
 def as_int32(total):
-    """What 32 bits keep of a whole number."""
+    """The lower 32 bits of a whole number, as an int32."""
     return (total + 2147483648) % 4294967296 - 2147483648
 
 
 def reach_of_products(low_a, high_a, low_b, high_b, low, high, steps_a, steps_b, sums):
-    """The range of an int32 of which one step is worth a step of each factor."""
+    """The range of an int32 whose step is the product of the steps of both factors."""
     for _ in items(1):
         size = ((reach(low_a[0], high_a[0]) / steps_a) * (reach(low_b[0], high_b[0]) / steps_b)) * sums
         low[0] = -size

@@ -1,9 +1,9 @@
 """Numbers of seven distributions, one after another from one engine (see random_streams.py).
 
-A formula ``number(state, row, first, second)`` takes the engine whose row begins at ``row`` and the two
-parameters of its distribution (a distribution with one gets it twice). ``fill`` calls it for a whole
-array: n numbers are shared among the engines as [random/shares] says, and every ``per`` neighbours of
-them have the same parameters. So chance does not depend on how the parameters came: as numbers, or in arrays.
+A formula ``number(state, row, first, second)`` takes the engine whose row begins at ``row`` and the two parameters of
+its distribution (a distribution with one gets it twice). ``fill`` calls it for a whole array: n numbers are shared
+among the engines as [random/shares] says, and every ``per`` neighbours of them have the same parameters. So the numbers
+are the same whether the parameters are given as numbers or in arrays.
 """
 
 import math
@@ -121,7 +121,7 @@ def log_gamma_single(x):
 
 @scalar
 def poisson_few(state, row, mean):
-    """How many unit numbers can be multiplied before the product falls to exp(-mean)."""
+    """Count the unit numbers that can be multiplied before the product falls to exp(-mean)."""
     least = np.float32(math.exp(-np.float64(mean)))
     count = 0
     product = next_single(state, row)

@@ -166,7 +166,7 @@ def plant(state, seed):
 
 
 def take(words, state, n, engines, share):
-    """The next draws of every engine, ``share`` neighbours each."""
+    """Fill an array with the next draws of every engine, ``share`` neighbours each."""
     for j in items(engines):
         row = j * ROW
         i = j * share
@@ -200,13 +200,13 @@ def new_streams(device: str = "cpu", seed: int = 0) -> Buffer:
 
 @decides("random/shares")
 def shares(count: int) -> tuple[int, int]:
-    """Return how many engines make ``count`` numbers, and how many neighbours each of them fills."""
+    """Return the number of engines that make ``count`` numbers, and the number of neighbours that each engine fills."""
     engines = max(1, min(-(-count // LEAST_SHARE), ENGINES))
     return engines, -(-count // engines)
 
 
 def draws(out: Buffer, rng: Buffer | None) -> Buffer:
-    """Lend the draws for one unit number per element of ``out``: one each, two in double precision."""
+    """Lend the draws for one unit number per element of ``out``: one draw each, two in double precision."""
     state = new_streams(out.device) if rng is None else rng
     each = 2 if out.dtype == np.float64 or out.dtype.kind == "i" else 1
     engines, share = shares(out.size)

@@ -1,4 +1,4 @@
-"""Bilinear sampling of feature maps, and regions of interest: what the pages about regions share."""
+"""Bilinear sampling of feature maps, and regions of interest, for the pages about regions."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Between which old pixels a new one lies when a picture is resized, in the arithmetic of OpenCV."""
+"""The old pixels between which a new pixel lies when a picture is resized, in the arithmetic of OpenCV."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ ONE = 2048
 def between(
     old: int, new: int, scale: float, *, split_edges: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """For each of ``new`` pixels, the two of ``old`` that it lies between, and their weights in float32.
+    """For each of ``new`` pixels, the two of ``old`` pixels between which it lies, and their weights in float32.
 
-    ``scale`` is old / new, as the caller rounds it. Beyond the edge both are the pixel at the edge; its weight is 1,
-    or (``split_edges``) in two parts.
+    ``scale`` is old / new, as the caller rounds it. Beyond the edge both are the pixel at the edge, with the weights 1
+    and 0, or (``split_edges``) two weights of sum 1.
     """
     place = ((np.arange(new) + 0.5) * scale - 0.5).astype(np.float32)
     first = np.floor(place).astype(np.int64)
@@ -49,7 +49,7 @@ def whole_weights(weights: np.ndarray) -> np.ndarray:
 
 
 def nearest(old: int, new: int, scale: float) -> np.ndarray:
-    """For each of ``new`` pixels, the one of ``old`` that is taken; ``scale`` is old / new, as the caller rounds it."""
+    """For each of ``new`` pixels, the old pixel that it copies; ``scale`` is old / new, as the caller rounds it."""
     return np.minimum(np.floor(np.arange(new) * scale).astype(np.int64), old - 1)
 
 
@@ -59,7 +59,7 @@ def nearest(old: int, new: int, scale: float) -> np.ndarray:
 def around(
     old: int, new: int, scale: float, weights: Callable[[np.ndarray], np.ndarray], count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As :func:`covered`, of the ``count`` of ``old`` pixels around each of ``new`` ones."""
+    """As :func:`covered`, for the ``count`` old pixels around each of ``new`` pixels."""
     place = ((np.arange(new) + 0.5) * scale - 0.5).astype(np.float32)
     first = np.floor(place).astype(np.int64)
     taken = first[:, None] + np.arange(count) - (count // 2 - 1)
@@ -102,7 +102,7 @@ def lanczos_weights(share: np.ndarray) -> np.ndarray:
 
 
 def covered(old: int, new: int, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which of ``old`` pixels each of ``new`` ones covers: where each begins in the lists, places, and weights."""
+    """The old pixels that each of ``new`` pixels covers: where its part of the lists begins, places, and weights."""
     begins, places, weights = [0], [], []
     for pixel in range(new):
         begin, end = pixel * scale, pixel * scale + scale
@@ -124,7 +124,7 @@ def covered(old: int, new: int, scale: float) -> tuple[np.ndarray, np.ndarray, n
 def partly_covered(
     old: int, new: int, scale: float, *, split_edges: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """As :func:`between`, but the second pixel weighs what the new one covers of it."""
+    """As :func:`between`, but the weight of the second pixel is the part of it that the new pixel covers."""
     at = np.arange(new)
     first = np.floor(at * scale).astype(np.int64)
     share = ((at + 1) - (first + 1) * (new / old)).astype(np.float32)

@@ -1,9 +1,9 @@
-"""How RNN lays out its arrays, and the loops of one time step of a layer; rnn.py says what they compute.
+"""The layout of RNN's arrays, and the loops of one time step of a layer; rnn.py has their formulas.
 
 Index t of a loop is the time, n the row of the batch, g the gate and j the cell. Gates are (times, gates, batch, size);
-the sums that enter them, and their gradients, are (times, batch, gates, size), as products leave them. A loop gets one
-time of these arrays, or all of them and ``t``. A row that has a length is active at the times before it; at later times
-its output is zero and its state stays.
+the sums that enter them, and their gradients, are (times, batch, gates, size), as products leave them. A loop gets
+these arrays at one time, or at all times together with ``t``. A row that has a length is active at the times before it;
+at later times its output is zero and its state stays.
 """
 
 from functools import lru_cache
@@ -97,7 +97,7 @@ def directions(p, columns):
 
 
 class Weights(NamedTuple):
-    """What a direction multiplies by and adds, as parts of the parameters or of their gradient.
+    """The weights and biases of a direction, as parts of the parameters or of their gradient.
 
     ``p`` is None without a projection.
     """
@@ -121,10 +121,10 @@ def weights_of(p, parameters, at):
 
 
 class Cells(NamedTuple):
-    """What the loops over one direction of a layer read of it; see :class:`Sizes`.
+    """The numbers that the loops over one direction of a layer read; see :class:`Sizes`.
 
-    It has ``size`` cells, and its output begins at number ``first`` of the layer's. ``onward`` is 1 where it runs
-    forward and -1 where it runs from the end; ``with_lengths`` is 1 where rows have lengths.
+    The direction has ``size`` cells, and its output begins at number ``first`` of the layer's output. ``onward`` is 1
+    where it runs forward and -1 where it runs from the end; ``with_lengths`` is 1 where rows have lengths.
     """
 
     size: int
@@ -190,7 +190,7 @@ def add_parts(x, h, bias_x, bias_h, gates, count):
 
 
 def new_gate(x, h, bias_x, bias_h, gates, memory):
-    """The third gate of a GRU before tanh, and in memory the part that its reset gate multiplies."""
+    """The third gate of a GRU before tanh; ``memory`` gets the part of it that the reset gate multiplies."""
     for n, j in items(memory.shape):
         memory[n, j] = h[n, 2, j] + bias_h[2, j]
         gates[2, n, j] = (x[n, 2, j] + bias_x[2, j]) + gates[0, n, j] * memory[n, j]

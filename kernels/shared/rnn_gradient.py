@@ -1,6 +1,6 @@
 """The gradients of RNN, layer by layer, direction by direction and time by time; see the page, rnn.py.
 
-The loops have the indices and arrays of those in rnn_cells.py.
+The loops have the same indices and arrays as the loops in rnn_cells.py.
 """
 
 from math import prod
@@ -39,10 +39,10 @@ def cells_before(start, memory, before, cells: Cells):
 
 
 def arrive(came, carried, head, total, lengths, t, behind, cells: Cells):
-    """The gradient of this time's output: the head, and what came from time ``behind``.
+    """The gradient of this time's output: the head gradient, and the gradient that came from time ``behind``.
 
-    Rows that were not active then have ``carried`` instead of ``came``: what came from the last time they were.
-    ``head`` has all times.
+    Rows that were not active at that time get ``carried`` instead of ``came``: the gradient from their last active
+    time. ``head`` has all times.
     """
     for n in items(total.shape[0]):
         if active(lengths[n], behind, cells):
@@ -130,7 +130,7 @@ BACK_SIMPLE, BACK_LSTM, BACK_GRU = Loop(back_simple), Loop(back_lstm), Loop(back
 
 
 class Backward:
-    """The gradients of one call: what every method reads, and its working memory."""
+    """The gradients of one call: the arrays that every method reads, and the working memory."""
 
     def __init__(self, p, heads, has, gradients, *, is_train):
         self.p, self.s, self.heads, self.has = p, sizes_of(p), heads, has
@@ -154,7 +154,7 @@ class Backward:
         self.memory = {name: one.reshape(shapes[name]) for name, one in zip(shapes, lent, strict=True)}
 
     def run(self):
-        """Fill every gradient that was asked for."""
+        """Fill every gradient that is wanted."""
         p, s, memory, has = self.p, self.s, self.memory, self.has
         zero(self.d_lengths)
         found = directions(p, self.columns)[0]
@@ -176,7 +176,7 @@ class Backward:
                 head = memory["upper"]
 
     def direction(self, index, at, head, source, below):
-        """Gradients of one direction of one layer; ``below`` gets, or adds, what reaches its input."""
+        """Gradients of one direction of one layer; ``below`` gets, or adds, the gradient of its input."""
         p, has = self.p, self.has
         cells, weights = cells_of(p, at.way), weights_of(p, has["parameters"], at)
         out = has["output"] if at.layer == p.num_layers - 1 else row(has["layers"], at.layer)
@@ -190,7 +190,7 @@ class Backward:
             self.weight_gradients(index, source, weights_of(p, self.d_parameters, at))
 
     def cells_back(self, index, cells):
-        """An LSTM's cells before each time, their tanh, and what reaches those after the last time."""
+        """An LSTM's cells before each time, their tanh, and the gradient of the cells after the last time."""
         if self.p.mode != "lstm":
             return
         memory, kept = self.memory, row(self.has["memory"], index)
@@ -253,7 +253,7 @@ class Backward:
             COPY(memory["cell"], row(self.d_cell, index), memory["cell"].size)
 
     def input_gradient(self, at, weights, below):
-        """What one direction sends to the input of its layer, which all directions of the layer share."""
+        """The gradient that one direction gives to the input of its layer, which all directions of the layer share."""
         target = self.memory["other"] if at.way else below
         PRODUCT(self.memory["d_x"], weights.w, target, product_of(self.rows, self.side, at.columns))
         if at.way:

@@ -8,7 +8,7 @@ from ..foundation import Loop, items, scalar
 
 @scalar
 def goes_first(a, b, ascending):
-    """Whether ``a`` stands before ``b`` wherever it was."""
+    """Whether ``a`` goes before ``b``, whatever their old order."""
     return a == a and not b <= a if ascending else b == b and not a <= b
 
 
@@ -46,7 +46,7 @@ def number(order):
 
 
 def merge_runs(data, order, merged, width, ascending):
-    """One step of sort_rows with one element per item, which counts those of the other run that go first."""
+    """One step of sort_rows with one element per item, which counts the elements of the other run that go first."""
     for n, j, i in items(order.shape):
         start = i - i % (2 * width)
         middle, end = min(start + width, data.shape[1]), min(start + 2 * width, data.shape[1])
@@ -70,7 +70,7 @@ SORT_ROWS, NUMBER, MERGE_RUNS = Loop(sort_rows), Loop(number), Loop(merge_runs)
 
 
 def put_in_order(data, order, other, ascending):
-    """The one of the int64 buffers ``order`` and ``other`` that then holds every row's order."""
+    """Sort; returns the one of the int64 buffers ``order`` and ``other`` that holds every row's order."""
     if data.device == "cpu":
         SORT_ROWS(data, order, other, ascending)
         return order

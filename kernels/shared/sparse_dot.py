@@ -1,7 +1,7 @@
 """Products of sparse and dense matrices. The operator `dot` has its own page; `refimpl.ndarray.sparse` calls these.
 
-A right operand is rows of values and, for every row number, the place where that row lies (-1 where it is not
-stored): a dense matrix and a row_sparse array look alike then.
+A right operand consists of rows of values and, for every row number, the place of that row among them (-1 where it is
+not stored). In this form a dense matrix and a row_sparse array look alike.
 
 [sparse-dot/sum-order] products are added in the type of the operands: of csr . dense in ascending columns of a row,
     of the transposed csr . dense in ascending rows, of dense . csr in ascending rows of the csr matrix.
@@ -99,7 +99,7 @@ def csr_dot(values, indices, indptr, right, places):
 
 @decides("sparse-dot/sum-order")
 def turned_dot(values, indices, indptr, right, places, slots, count):
-    """csr^T . right as ``count`` rows, ``slots`` telling where each row of the product lies."""
+    """csr^T . right as ``count`` rows; ``slots`` gives the place of each row of the product."""
     out = allocate((count, right.shape[1]), values.dtype, values.device)
     FILL(out, 0.0, out.size)
     TURNED_PRODUCT(values, indices, indptr, right, places, slots, out, indptr.size - 1)

@@ -1,8 +1,8 @@
-"""Loops that bring two sparse arrays onto one pattern, and one that drops what became zero.
+"""Loops that bring two sparse arrays to one pattern of stored places, and a loop that drops values that became zero.
 
-Rows of csr matrices hold ascending columns; the stored rows of a row_sparse array are one such row. Both patterns
-are merged, and each operand is spread onto the union: after that any elementwise page works on the values.
-No operator is registered here: `refimpl.ndarray.sparse` calls the functions at the end.
+Rows of csr matrices hold ascending columns; the numbers of the stored rows of a row_sparse array are one such row. The
+two patterns are merged, and the values of each operand are copied to their places in the union; then any elementwise
+page works on the values. No operator is registered here: `refimpl.ndarray.sparse` calls the functions at the end.
 
 [sparse-union/places] the union of two patterns holds every place that either stores, in ascending order, once.
     >>> import numpy as np
@@ -31,7 +31,7 @@ from .starts import INDEX, starts_of
 
 
 def count_union(left, left_starts, right, right_starts, counts, rows):
-    """Both sides step on where they meet. What is chosen, not branched on, costs no wrong guess of the processor."""
+    """Where both sides have a place, both advance. Selecting without a branch avoids wrong branch predictions."""
     for r in items(rows):
         i = left_starts[r]
         j = right_starts[r]
@@ -70,7 +70,7 @@ def fill_union(left, left_starts, right, right_starts, indices, indptr, from_lef
 def fill_aligned(
     a, left, left_starts, b, right, right_starts, a_out, b_out, indices, indptr, rows
 ):
-    """As above, with the values themselves instead of their places."""
+    """Fill the union as above, with the values themselves instead of their places."""
     for r in items(rows):
         i = left_starts[r]
         j = right_starts[r]

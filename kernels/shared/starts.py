@@ -1,5 +1,5 @@
-"""Where what is stored begins: running sums of counts, and the places of marks. The storage types csr and row_sparse
-are made with them.
+"""Where the stored values of a row begin: running sums of counts, and the places of marks, from which csr and
+row_sparse arrays are made.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
-"""Gradients written as mathematics: signs and methods of a :class:`Term` make nodes of operators.
+"""Gradients written as mathematics: operators and methods of a :class:`Term` make nodes of the graph.
 
-A page whose gradient may be differentiated again spells it a second time, by operators. ``h * (0.5 / y)`` makes
-the nodes of ``_rdiv_scalar`` and ``elemwise_mul``; ``x.cos()`` that of ``cos``; ``x.clip(a_min=0, a_max=1)`` that
-of ``clip``. Between two terms signs are elementwise, or broadcast for a term made with ``stretch=True``.
+A page whose gradient may be differentiated again writes the gradient a second time, in terms of operators.
+``h * (0.5 / y)`` makes the nodes of ``_rdiv_scalar`` and ``elemwise_mul``; ``x.cos()`` that of ``cos``;
+``x.clip(a_min=0, a_max=1)`` that of ``clip``. Between two terms ``+``, ``-``, ``*`` and ``/`` are elementwise, or
+broadcast for a term made with ``stretch=True``.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def log(value: Any) -> Any:
 
 
 def hypot(x: Any, y: Any) -> Term:
-    """The root of the sum of both squares, of which one may be a number."""
+    """The root of the sum of the squares of two terms, or of a term and a number."""
     return x.hypot_with(y) if isinstance(x, Term) else y.hypot_with(x)
 
 
@@ -117,7 +118,7 @@ def slope_rule(slope: Callable) -> Callable:
 
 
 def unless_whole(h: Term) -> Term:
-    """The head itself, and 0 in arrays of whole numbers: beside those 0.5 counts as 0."""
+    """The head itself, and 0 in arrays of whole numbers, where a factor of 0.5 counts as 0."""
     return h * 0.5 * 2
 
 

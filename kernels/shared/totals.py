@@ -1,7 +1,7 @@
-"""Formulas of reductions: what makes one total of many elements.
+"""Formulas of reductions, which make one total of many elements.
 
-``combine(total, x)`` takes one element in, ``join(total, other)`` makes one total of two, and ``finish(total, count)``
-makes the result of the total.
+``combine(total, x)`` adds one element to a total, ``join(total, other)`` makes one total of two totals, and
+``finish(total, count)`` computes the result from the total.
 """
 
 import numpy as np

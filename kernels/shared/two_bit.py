@@ -29,7 +29,7 @@ PER_WORD = 16  # values in a word
 
 @decides("two-bit/layout")
 def quantise(gradient, residual, left, packed, threshold, n, words):
-    """packed[w] = what is sent of values 16w to 16w + 15; left = residual + gradient - what is sent."""
+    """packed[w] = the codes of values 16w to 16w + 15; left = residual + gradient - the values of the codes."""
     for w in items(words):
         word = 0
         for k in range(min(16, n - 16 * w)):
@@ -64,7 +64,7 @@ QUANTISE, UNPACK = Loop(quantise), Loop(unpack)
 
 
 def encode(gradient: Buffer, residual: Buffer, threshold: float) -> tuple[Buffer, Buffer]:
-    """What is sent of ``residual + gradient``, packed, and what is left; both inputs are floats of one type."""
+    """The codes of ``residual + gradient``, packed, and the new residual; both inputs are floats of one type."""
     words = -(-gradient.size // PER_WORD)
     left = allocate(gradient.shape, gradient.dtype, gradient.device)
     packed = allocate((words,), WORD, gradient.device)

@@ -1,7 +1,8 @@
-"""What the pages of optimizer updates share: numbers, types, and operators on many weights at once.
+"""Numbers, types, and operators on many weights at once, for the pages of optimizer updates.
 
 An update reads a weight, its gradient and states; its output is the new weight. States change in place and are
-auxiliary states of a graph. With a master copy the float32 ``weight32`` is stepped, and the output is its rounding.
+auxiliary states of a graph. With a master copy the update changes the float32 ``weight32``, and the output is
+``weight32`` rounded.
 
 [updates/floating] all arrays of an update hold floating-point numbers; whole numbers are refused.
 """
@@ -34,7 +35,7 @@ def numbers(kind, *values):
 
 
 def bound(kind, limit):
-    """The limit as a number of type ``kind``; infinity where it is negative, which means that nothing is limited."""
+    """The limit as a number of type ``kind``; infinity where it is negative, which means no limit."""
     return kind("inf") if limit < 0 else kind(np.float32(limit))
 
 
@@ -45,7 +46,7 @@ def averaging(kind, beta):
 
 
 def correction(kind, beta, step):
-    """1 - beta ** step: what divides a moving average that began with zero."""
+    """1 - beta ** step: the divisor that corrects a moving average which began with zero."""
     return kind(1 - power(float(np.float32(beta)), step))
 
 
@@ -61,7 +62,7 @@ def power(base, step):
 
 
 def floating(infer_type):
-    """The same ``infer_type``, which also refuses what is not floating-point."""
+    """The same ``infer_type``, which also refuses types that are not floating-point."""
 
     def checked(p, ins, outs):
         ins, outs = infer_type(p, ins, outs)
@@ -116,7 +117,7 @@ def register_update(page, *, name, inputs, example, master=False, refusals=None,
 
 
 class Numbered(tuple):
-    """Names of which each stands for any number: "mom" for mom_0, mom_1 and so on."""
+    """Names that stand for numbered names: "mom" for mom_0, mom_1 and so on."""
 
     __slots__ = ()
 
@@ -127,7 +128,7 @@ class Numbered(tuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Many(Op):
-    """An operator on any number of weights: ``group`` names the inputs of each, ``tail`` what follows them all."""
+    """An operator on any number of weights: ``group`` names the inputs of each, ``tail`` the inputs after them."""
 
     group: tuple[str, ...]
     tail: tuple[str, ...] = ()
@@ -153,7 +154,7 @@ class Many(Op):
 
 
 def parts(arrays, size, count):
-    """What belongs to each weight, and the tail."""
+    """The inputs of each weight, and the tail."""
     return [arrays[k * size : (k + 1) * size] for k in range(count)], arrays[size * count :]
 
 
