@@ -13,8 +13,8 @@ from ..context import cpu
 from ..engine import fast_road
 from ..log import LOG
 from ..ndarray import NDArray
-from ..ndarray.restoring import unchanged_on_failure
 from ..optimizer import states
+from ..optimizer.updater import unchanged_by_failed_updates
 from ..quirks import declare
 from . import row_sparse, sums
 from .compression import TwoBit, working_type
@@ -162,11 +162,14 @@ class KVStore(KVStoreBase):
     @decides("KVStore/atomic")
     def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
         """A block that pushes ``groups`` to their keys, and pulls into ``targets``, altogether or not at all."""
-        changed = [] if self._updater is None else [self._stored[name] for name, _ in groups]
-        pulled = [array for _, arrays in targets for array in arrays]
-        return unchanged_on_failure(
-            changed, pulled, self._updater, kinds=opt.REMEMBERING, shallow=(self._stored, self._unsent)
-        )
+        names, written = [], []
+        for name, _ in groups:
+            names.append(name)
+            if self._updater is not None:
+                written.append(self._stored[name])
+        for _, arrays in targets:
+            written += arrays
+        return unchanged_by_failed_updates(self._updater, names, written, (self._stored, self._unsent))
 
     def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
         """Copy stored arrays into ``out``.
@@ -263,7 +266,7 @@ class KVStore(KVStoreBase):
                     "KVStore/replace",
                     f"key {name!r} holds an array of shape {self._find(name).shape}, {array.shape} cannot replace it",
                 )
-        with unchanged_on_failure(self._updater, kinds=opt.REMEMBERING, shallow=[self._stored]):
+        with unchanged_by_failed_updates(self._updater, [name for name, _ in pairs], (), [self._stored]):
             for name, array in pairs:
                 self._stored[name] = self._fitting(array, self._stored[name])
                 if isinstance(self._updater, opt.Updater):

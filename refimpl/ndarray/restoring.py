@@ -27,14 +27,20 @@ class Held:
 
     Followed are dicts, lists and tuples, ``roots`` that have attributes, and objects of ``kinds``; anything else
     counts as a value. Without ``listed`` arrays in lists are values too: only the list is remembered. Of the dicts
-    in ``shallow`` only is remembered which values they hold.
+    in ``shallow`` only is remembered which values they hold. ``arrays`` and ``shallow`` are not searched: who knows
+    what a call changes says it by these two.
     """
 
     def __init__(
-        self, *roots: Any, kinds: tuple[type, ...] = (), listed: bool = True, shallow: Iterable[dict] = ()
+        self, *roots: Any, kinds: tuple[type, ...] = (), listed: bool = True, arrays: Iterable[NDArray] = (),
+        shallow: Iterable[dict] = (),
     ) -> None:
         self._arrays: list[tuple[Any, Any]] = []
-        self._containers: list[tuple[Any, Any]] = [(one, dict(one)) for one in shallow]
+        self._containers: list[tuple[Any, Any]] = []
+        for array in arrays:
+            self._arrays.append((array, _copy(array)))
+        for one in shallow:
+            self._containers.append((one, dict(one)))
         self._seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
         self._kinds, self._listed = kinds, listed
         self._switches = tape.STATE.recording, tape.STATE.training

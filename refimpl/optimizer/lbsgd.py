@@ -102,6 +102,13 @@ class LBSGD(Optimizer):
         self.adaptive = False
         self.admult = 1
 
+    _LOOKED_UP = Optimizer._LOOKED_UP | {"cumgrads"}
+
+    def changed_by_updates(self) -> list[dict] | None:
+        """As those of every optimizer, and the sums of gradients: an update puts a new sum in the place of the old one."""
+        changed = super().changed_by_updates()
+        return changed and [*changed, self.cumgrads]
+
     @decides("LBSGD/copy")
     def create_state(self, index: Index, weight: NDArray) -> Any:
         """The momentum or None; (momentum or None, float32 weight) for a float16 weight with multi_precision."""

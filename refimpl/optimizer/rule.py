@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 Index = Hashable
 """What names a parameter: a number or a name."""
 
+_PACKAGE = f"{__name__.partition('.')[0]}."
+_VALUES = frozenset({int, float, bool, str, type(None), np.float32, np.float64})
+_STEPS = frozenset({"step"})  # the list of a MultiFactorScheduler, which no update changes
+
 AnyOptimizer = TypeVar("AnyOptimizer", bound=type)
 
 
@@ -272,6 +276,29 @@ class Optimizer:
         """The weight decay of one parameter."""
         return self._get_wds([index])[0]
 
+    # --- what updates change ---------------------------------------------------------------------
+
+    _LOOKED_UP: ClassVar[frozenset[str]] = frozenset({
+        "lr_scheduler", "lr_mult", "wd_mult", "idx2name", "param_dict", "sym_info", "_index_update_count",
+        "_all_index_update_counts",
+    })
+    """Attributes that are no numbers; of these an update changes the counts only, and asks the scheduler."""
+
+    def changed_by_updates(self) -> list[dict] | None:
+        """The dicts that updates change, beside weights and states; no array in them is written.
+
+        None: nobody knows them all, because a class, a function or another object of a user's is at work.
+        """
+        scheduler, counts = self.lr_scheduler, self._all_index_update_counts
+        if not is_all_known(self, self._LOOKED_UP):
+            return None
+        changed = [vars(self), counts, *counts.values()]
+        if scheduler is not None:
+            if not is_all_known(scheduler, _STEPS):
+                return None
+            changed.append(vars(scheduler))
+        return changed
+
     # --- counting --------------------------------------------------------------------------------
 
     def _set_current_context(self, device_id: int) -> None:
@@ -305,6 +332,16 @@ class Optimizer:
         if "_all_index_update_counts" not in state:
             self._all_index_update_counts = {0: self._index_update_count}
         self.param_dict = {}
+
+
+def is_all_known(thing: Any, but: frozenset[str]) -> bool:
+    """Whether ``thing`` has a class of this package, and attributes that are numbers or texts; no matter which ``but``."""
+    if not type(thing).__module__.startswith(_PACKAGE):
+        return False
+    for name, value in vars(thing).items():
+        if type(value) not in _VALUES and name not in but:
+            return False
+    return True
 
 
 def _as_factor(name: str, attribute: str, given: Any) -> float:

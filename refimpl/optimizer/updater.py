@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
@@ -10,9 +11,10 @@ from ..base import decides
 from ..context import Context
 from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
+from ..ndarray.restoring import unchanged_on_failure
 from . import soundness
 from . import states as states_file
-from .rule import Index, Optimizer
+from .rule import Index, Optimizer, is_all_known
 
 
 class Updater:
@@ -63,7 +65,8 @@ class Updater:
         """One step of the rule; a step that fails is not counted, so that it can be taken again."""
         optimizer = self.optimizer
         counts, number = optimizer._index_update_count, optimizer.num_update
-        before = {name: counts.get(name) for name in (index if isinstance(index, list) else (index,))}
+        names = index if isinstance(index, list) else [index]
+        before = dict(zip(names, map(counts.get, names), strict=True))
         try:
             optimizer.update_multi_precision(index, weight, grad, state)
         except BaseException:
@@ -86,6 +89,21 @@ class Updater:
             self.states[index] = self.sync_state_context(self.states[index], weight.context)
             self.states_synced[index] = True
         return self.states[index]
+
+    def changed_by(self, names: Iterable[Any]) -> tuple[list[NDArray], list[dict]] | None:
+        """The arrays and the dicts that an update of these parameters changes, beside their weights.
+
+        None: nobody knows them all, because a class, a function or another object of a user's is at work.
+        """
+        changed = self.optimizer.changed_by_updates() if is_all_known(self, _ATTRIBUTES) else None
+        if changed is None:
+            return None
+        arrays: list[NDArray] = []
+        for name in names:
+            state = self.states.get(name)
+            if state is not None:
+                _collect(state, arrays)
+        return arrays, [self.states, self.states_synced, *changed]
 
     def adopt(self, index: Any, weight: NDArray) -> None:
         """Learn that a weight was set from outside, see :meth:`Optimizer.adopt`."""
@@ -142,6 +160,36 @@ def _name(index: Any) -> Any:
     return index.decode() if isinstance(index, bytes) else index
 
 
+def _collect(state: Any, arrays: list[NDArray]) -> None:
+    """Append every array of a state."""
+    if isinstance(state, NDArray):
+        arrays.append(state)
+    elif isinstance(state, (tuple, list)):
+        for part in state:
+            _collect(part, arrays)
+
+
+@decides("KVStore/atomic", "Module/atomic")
+def unchanged_by_failed_updates(
+    updater: Any, names: Iterable[Any], weights: Iterable[NDArray], containers: Sequence[dict] = ()
+) -> AbstractContextManager[None]:
+    """A block that updates the parameters ``names``; when it fails, everything is as before.
+
+    What an optimizer of this package changes is known. Of any other one all arrays, dicts and lists that it holds are
+    copied, for it may write any of them.
+
+    Args:
+        updater: what updates; None where nothing does.
+        names: what ``updater`` knows the parameters by.
+        weights: the arrays that the block writes: weights, and others that it fills.
+        containers: dicts in which the block may replace values.
+    """
+    changed = updater.changed_by(names) if type(updater) is Updater else None
+    if changed is None:
+        return unchanged_on_failure(updater, kinds=REMEMBERING, arrays=weights, shallow=containers)
+    return unchanged_on_failure(arrays=[*weights, *changed[0]], shallow=[*containers, *changed[1]])
+
+
 def get_updater(optimizer: Optimizer) -> Updater:
     """Return an :class:`Updater` for ``optimizer``."""
     return Updater(optimizer)
@@ -149,5 +197,6 @@ def get_updater(optimizer: Optimizer) -> Updater:
 
 REMEMBERING = (Updater, Optimizer, LRScheduler)
 """What an update changes beside the weights."""
+_ATTRIBUTES = frozenset({"optimizer", "states", "states_synced", "loaded"})
 
-__all__ = ["REMEMBERING", "Updater", "get_updater"]
+__all__ = ["REMEMBERING", "Updater", "get_updater", "unchanged_by_failed_updates"]
