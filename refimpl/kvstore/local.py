@@ -23,6 +23,8 @@ from .pairs import Groups, Key, flatten, of_one_kind, require_integer, require_s
 
 UpdateFunction = Callable[[Any, NDArray, NDArray], None]
 
+_HOST = cpu()
+
 # How many arrays are added up among themselves before their sum joins the total; see `_sum`.
 GROUP = {"local": 4, "device": 1}
 
@@ -66,7 +68,7 @@ class KVStore(KVStoreBase):
     @decides("KVStore/push-replaces")
     def _push_one(self, key: Key, arrays: list[NDArray]) -> None:
         """Add up what was pushed; it replaces the stored array, or the updater is called with both."""
-        stored = self._find(key)
+        stored = self._stored[key]
         unsent: dict[tuple[Key, int], NDArray] = {}
         if self._compression is not None:
             arrays, unsent = self._compressed(key, arrays, stored)
@@ -105,10 +107,11 @@ class KVStore(KVStoreBase):
         device: total = a0 + a1 + a2 + ..., from the left.
         Several arrays are cast to the stored type first.
         """
-        context = cpu() if self._mode == "local" else arrays[0].context
-        if any(array.is_sparse for array in arrays):
-            row_sparse.require_rows(key, arrays, stored)
-            return row_sparse.summed(arrays, context)
+        context = _HOST if self._mode == "local" else arrays[0].context
+        for array in arrays:
+            if array.is_sparse:
+                row_sparse.require_rows(key, arrays, stored)
+                return row_sparse.summed(arrays, context)
         if len(arrays) == 1:
             if self._updater is None:  # which would judge it
                 sums.require_alike(key, arrays, stored)
@@ -134,7 +137,7 @@ class KVStore(KVStoreBase):
             if name in self._stored or name in made:
                 twice = name
                 break
-            context = cpu() if self._mode == "local" else array.context
+            context = _HOST if self._mode == "local" else array.context
             made[name] = array.copyto(context)  # type: ignore[assignment]  # a Context gives an NDArray
         self._stored |= made  # none, when there was no memory for one of them
         require(
@@ -481,7 +484,10 @@ class KVStore(KVStoreBase):
         pairs = self._pairs(keys, values)
         if pairs and not isinstance(keys, (list, tuple)):  # what a training step does for each parameter
             self._find(keys)
-            return [(keys, [array for _, array in pairs])]
+            arrays: list[NDArray] = []
+            for _, array in pairs:
+                arrays.append(array)
+            return [(keys, arrays)]
         groups: dict[Key, list[NDArray]] = {}
         for key, array in pairs:
             self._find(key)

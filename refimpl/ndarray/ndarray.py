@@ -90,7 +90,11 @@ class NDArray(ArrayMethods):
     @property
     def handle(self) -> Buffer:
         """The flat memory that kernels work on; None for ``NDArray(None)``, which has none yet."""
-        return self._data if hasattr(self, "_buffer") else None  # type: ignore[return-value]  # see above
+        if not hasattr(self, "_buffer"):
+            return None  # type: ignore[return-value]  # see above
+        if engine.attention:
+            engine.settle(self._buffer)
+        return self._buffer
 
     def __len__(self) -> int:
         if not self.shape:

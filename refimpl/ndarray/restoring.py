@@ -38,7 +38,8 @@ class Held:
         self._arrays: list[tuple[Any, Any]] = []
         self._containers: list[tuple[Any, Any]] = []
         for array in arrays:
-            self._arrays.append((array, _copy(array)))
+            if isinstance(array, (NDArray, np.ndarray)):
+                self._arrays.append((array, _copy(array)))
         for one in shallow:
             self._containers.append((one, dict(one)))
         self._seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
@@ -96,7 +97,7 @@ def _copy(array: Any) -> Any:
     """The values of an array in memory of its own, off the tape; one that failed stays failed."""
     if not isinstance(array, NDArray) or array.is_sparse:
         return array.copy()
-    if _is_at_rest(array):
+    if array._buffer.device == "cpu" and not engine.attention:  # no GPU, no task of the engine, no failure
         flat = array._buffer.flat
         if flat.nbytes >= _LARGE and not flat.view(f"u{flat.itemsize}").any():
             return _ZEROS
@@ -104,11 +105,6 @@ def _copy(array: Any) -> Any:
     made = empty(array.shape, array.context, array.dtype)
     dense.hand_over(array._buffer, made._buffer, array.context)
     return made
-
-
-def _is_at_rest(array: NDArray) -> bool:
-    """Whether plain memory holds the values: no task of the engine, no failure and no GPU is about."""
-    return array._buffer.device == "cpu" and not engine.attention
 
 
 def _overwrite(array: Any, before: Any) -> None:

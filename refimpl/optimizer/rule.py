@@ -262,11 +262,17 @@ class Optimizer:
     def _get_lrs(self, indices: Sequence[Index]) -> list[float]:
         """The learning rates of some parameters."""
         rate = self.learning_rate
-        return [rate * self._multiplier(index, self.lr_mult, "lr_mult") for index in indices]
+        rates = []
+        for index in indices:
+            rates.append(rate * self._multiplier(index, self.lr_mult, "lr_mult"))
+        return rates
 
     def _get_wds(self, indices: Sequence[Index]) -> list[float]:
         """The weight decays of some parameters."""
-        return [self.wd * self._multiplier(index, self.wd_mult, "wd_mult") for index in indices]
+        decays = []
+        for index in indices:
+            decays.append(self.wd * self._multiplier(index, self.wd_mult, "wd_mult"))
+        return decays
 
     def _get_lr(self, index: Index) -> float:
         """The learning rate of one parameter."""
