@@ -105,7 +105,7 @@ class LBSGD(Optimizer):
     _LOOKED_UP = Optimizer._LOOKED_UP | {"cumgrads"}
 
     def changed_by_updates(self) -> list[dict] | None:
-        """As those of every optimizer, and the sums of gradients: an update puts a new sum in the place of the old one."""
+        """As those of every optimizer, and ``cumgrads``, where a new sum takes the place of the old one."""
         changed = super().changed_by_updates()
         return changed and [*changed, self.cumgrads]
 

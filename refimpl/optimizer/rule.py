@@ -341,13 +341,11 @@ class Optimizer:
 
 
 def is_all_known(thing: Any, but: frozenset[str]) -> bool:
-    """Whether ``thing`` has a class of this package, and attributes that are numbers or texts; no matter which ``but``."""
+    """Whether the class of ``thing`` is of this package, and its attributes, except ``but``, are numbers or texts."""
     if not type(thing).__module__.startswith(_PACKAGE):
         return False
-    for name, value in vars(thing).items():
-        if type(value) not in _VALUES and name not in but:
-            return False
-    return True
+    attributes = vars(thing)
+    return set(map(type, map(attributes.get, attributes.keys() - but))) <= _VALUES
 
 
 def _as_factor(name: str, attribute: str, given: Any) -> float:
