@@ -165,11 +165,8 @@ class KVStore(KVStoreBase):
     @decides("KVStore/atomic")
     def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
         """A block that pushes ``groups`` to their keys, and pulls into ``targets``, altogether or not at all."""
-        names, written = [], []
-        for name, _ in groups:
-            names.append(name)
-            if self._updater is not None:
-                written.append(self._stored[name])
+        names = [*dict(groups)]
+        written = [] if self._updater is None else [*map(self._stored.get, names)]
         for _, arrays in targets:
             written += arrays
         return unchanged_by_failed_updates(self._updater, names, written, (self._stored, self._unsent))
@@ -269,7 +266,7 @@ class KVStore(KVStoreBase):
                     "KVStore/replace",
                     f"key {name!r} holds an array of shape {self._find(name).shape}, {array.shape} cannot replace it",
                 )
-        with unchanged_by_failed_updates(self._updater, [name for name, _ in pairs], (), [self._stored]):
+        with unchanged_by_failed_updates(self._updater, [*dict(pairs)], [], [self._stored]):
             for name, array in pairs:
                 self._stored[name] = self._fitting(array, self._stored[name])
                 if isinstance(self._updater, opt.Updater):
@@ -484,10 +481,8 @@ class KVStore(KVStoreBase):
         pairs = self._pairs(keys, values)
         if pairs and not isinstance(keys, (list, tuple)):  # what a training step does for each parameter
             self._find(keys)
-            arrays: list[NDArray] = []
-            for _, array in pairs:
-                arrays.append(array)
-            return [(keys, arrays)]
+            _, arrays = zip(*pairs, strict=True)
+            return [(keys, [*arrays])]
         groups: dict[Key, list[NDArray]] = {}
         for key, array in pairs:
             self._find(key)

@@ -145,9 +145,9 @@ def _update_params(
     """
     if kvstore is None and _is_replayed(updater, param_arrays, grad_arrays, num_device):
         return
-    written = [weight for weights in param_arrays for weight in weights]
+    written: list[Any] = [*map(list, param_arrays)]
     if kvstore is not None:
-        written += [grad for grads in grad_arrays for grad in grads if grad is not None]
+        written += [*map(list, grad_arrays)]
     stored = (kvstore._stored, kvstore._unsent) if type(kvstore) is kvs.KVStore else ()
     with unchanged_by_failed_updates(updater, range(len(param_arrays) * num_device), written, stored):
         _update_each(param_arrays, grad_arrays, updater, num_device, kvstore, param_names)

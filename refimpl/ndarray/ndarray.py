@@ -90,11 +90,10 @@ class NDArray(ArrayMethods):
     @property
     def handle(self) -> Buffer:
         """The flat memory that kernels work on; None for ``NDArray(None)``, which has none yet."""
-        if not hasattr(self, "_buffer"):
-            return None  # type: ignore[return-value]  # see above
-        if engine.attention:
-            engine.settle(self._buffer)
-        return self._buffer
+        buffer = getattr(self, "_buffer", None)
+        if engine.attention and buffer is not None:
+            engine.settle(buffer)
+        return buffer  # type: ignore[return-value]  # see above
 
     def __len__(self) -> int:
         if not self.shape:

@@ -14,8 +14,8 @@ from . import dense, tape
 from .ndarray import NDArray, empty
 
 _VALUES = frozenset({int, float, bool, str, type(None)})
-_NEVER_CHANGED = frozenset({"sym_info"})
-"""Attributes that are not followed: what an optimizer knows of the network is large."""
+_NEVER_CHANGED = {"sym_info": None}
+"""In the place of attributes that are not followed: what an optimizer knows of the network is large."""
 _ZEROS = object()
 """What is remembered of an array whose bits are all 0, as bind leaves it: to read it takes no memory of the system."""
 _LARGE = 1 << 16
@@ -27,53 +27,38 @@ class Held:
 
     Followed are dicts, lists and tuples, ``roots`` that have attributes, and objects of ``kinds``; anything else
     counts as a value. Without ``listed`` arrays in lists are values too: only the list is remembered. Of the dicts
-    in ``shallow`` only is remembered which values they hold. ``arrays`` and ``shallow`` are not searched: who knows
-    what a call changes says it by these two.
+    in ``shallow`` only is remembered which values they hold.
     """
 
     def __init__(
-        self, *roots: Any, kinds: tuple[type, ...] = (), listed: bool = True, arrays: Iterable[NDArray] = (),
-        shallow: Iterable[dict] = (),
+        self, *roots: Any, kinds: tuple[type, ...] = (), listed: bool = True, shallow: Iterable[dict] = ()
     ) -> None:
+        self._switches = tape.STATE.recording, tape.STATE.training
         self._arrays: list[tuple[Any, Any]] = []
         self._containers: list[tuple[Any, Any]] = []
-        for array in arrays:
-            if isinstance(array, (NDArray, np.ndarray)):
-                self._arrays.append((array, _copy(array)))
         for one in shallow:
             self._containers.append((one, dict(one)))
-        self._seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
-        self._kinds, self._listed = kinds, listed
-        self._switches = tape.STATE.recording, tape.STATE.training
-        for root in roots:
-            self._take(root, root=True)
-
-    def _take(self, thing: Any, *, root: bool = False) -> None:
-        if id(thing) in self._seen:
-            return
-        if isinstance(thing, (NDArray, np.ndarray)):
-            self._arrays.append((thing, _copy(thing)))
-        elif isinstance(thing, dict):
-            self._containers.append((thing, dict(thing)))
-            self._take_all(thing.values())
-        elif isinstance(thing, list):
-            self._containers.append((thing, list(thing)))
-            if root or self._listed:
-                self._take_all(thing)
-        elif isinstance(thing, tuple):
-            self._take_all(thing)
-        elif isinstance(thing, self._kinds) or (root and hasattr(thing, "__dict__")):
-            attributes = vars(thing)
-            self._containers.append((attributes, dict(attributes)))
-            self._take_all(value for name, value in attributes.items() if name not in _NEVER_CHANGED)
-        else:
-            return
-        self._seen[id(thing)] = thing
-
-    def _take_all(self, things: Any) -> None:
-        for thing in things:
-            if type(thing) not in _VALUES:  # every update comes here, and most of what an optimizer has are numbers
-                self._take(thing)
+        todo: list[Any] = [*roots]
+        first = set(map(id, roots))
+        seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
+        while todo:  # one loop, because every update comes here
+            thing = todo.pop()
+            if type(thing) in _VALUES or id(thing) in seen:
+                continue
+            seen[id(thing)] = thing
+            if isinstance(thing, (NDArray, np.ndarray)):
+                self._arrays.append((thing, _copy(thing)))
+            elif isinstance(thing, dict):
+                self._containers.append((thing, dict(thing)))
+                todo += thing.values()
+            elif isinstance(thing, list):
+                self._containers.append((thing, list(thing)))
+                todo += thing if listed or id(thing) in first else ()
+            elif isinstance(thing, tuple):
+                todo += thing
+            elif isinstance(thing, kinds) or (id(thing) in first and hasattr(thing, "__dict__")):
+                self._containers.append((vars(thing), dict(vars(thing))))
+                todo += (vars(thing) | _NEVER_CHANGED).values()
 
     def give_back(self) -> None:
         """Put everything back, into the same arrays and containers; autograd records, or not, as then."""

@@ -8,6 +8,7 @@ are compared with that of the weight, and the operator's page runs.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..kernels.foundation import get
 from ..kernels.foundation import run as runner
 from ..ndarray import NDArray, operators, zeros
 
+_HANDLE = attrgetter("handle")
 _FLOATS = frozenset((np.float16, np.float32, np.float64))
 
 
@@ -43,9 +45,7 @@ def apply_update(
         operators.invoke(op, [weight, grad, *states], parameters, weight if out is None else out)
         return
     p = op.params(**parameters)
-    inputs = []
-    for array in (weight, grad, *states):
-        inputs.append(array.handle)
+    inputs = [*map(_HANDLE, (weight, grad, *states))]
     runner.forward(op, p, inputs, [inputs[0] if out is None else out.handle])
 
 

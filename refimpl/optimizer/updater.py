@@ -65,17 +65,13 @@ class Updater:
         """One step of the rule; a step that fails is not counted, so that it can be taken again."""
         optimizer = self.optimizer
         counts, number = optimizer._index_update_count, optimizer.num_update
-        names = index if isinstance(index, list) else [index]
-        before = dict(zip(names, map(counts.get, names), strict=True))
+        before = dict(counts)
         try:
             optimizer.update_multi_precision(index, weight, grad, state)
         except BaseException:
             optimizer.num_update = number
-            for name, count in before.items():
-                if count is None:
-                    counts.pop(name, None)
-                else:
-                    counts[name] = count
+            counts.clear()
+            counts.update(before)
             raise
 
     @decides("Updater/states")
@@ -90,20 +86,15 @@ class Updater:
             self.states_synced[index] = True
         return self.states[index]
 
-    def changed_by(self, names: Iterable[Any]) -> tuple[list[NDArray], list[dict]] | None:
-        """The arrays and the dicts that an update of these parameters changes, beside their weights.
+    def changed_by(self, names: Iterable[Any]) -> tuple[list[Any], list[dict]] | None:
+        """The states and the dicts that an update of these parameters changes, beside their weights.
 
         None: nobody knows them all, because a class, a function or another object of a user's is at work.
         """
         changed = self.optimizer.changed_by_updates() if is_all_known(self, _ATTRIBUTES) else None
         if changed is None:
             return None
-        arrays: list[NDArray] = []
-        for name in names:
-            state = self.states.get(name)
-            if state is not None:
-                _collect(state, arrays)
-        return arrays, [self.states, self.states_synced, *changed]
+        return [*map(self.states.get, names)], [self.states, self.states_synced, *changed]
 
     def adopt(self, index: Any, weight: NDArray) -> None:
         """Learn that a weight was set from outside, see :meth:`Optimizer.adopt`."""
@@ -160,18 +151,9 @@ def _name(index: Any) -> Any:
     return index.decode() if isinstance(index, bytes) else index
 
 
-def _collect(state: Any, arrays: list[NDArray]) -> None:
-    """Append every array of a state."""
-    if isinstance(state, NDArray):
-        arrays.append(state)
-    elif isinstance(state, (tuple, list)):
-        for part in state:
-            _collect(part, arrays)
-
-
 @decides("KVStore/atomic", "Module/atomic")
 def unchanged_by_failed_updates(
-    updater: Any, names: Iterable[Any], weights: Iterable[NDArray], containers: Sequence[dict] = ()
+    updater: Any, names: Iterable[Any], written: list[Any], containers: Sequence[dict] = ()
 ) -> AbstractContextManager[None]:
     """A block that updates the parameters ``names``; when it fails, everything is as before.
 
@@ -181,13 +163,13 @@ def unchanged_by_failed_updates(
     Args:
         updater: what updates; None where nothing does.
         names: what ``updater`` knows the parameters by.
-        weights: the arrays that the block writes: weights, and others that it fills.
+        written: the arrays that the block writes, or lists of them: weights, and others that it fills.
         containers: dicts in which the block may replace values.
     """
     changed = updater.changed_by(names) if type(updater) is Updater else None
     if changed is None:
-        return unchanged_on_failure(updater, kinds=REMEMBERING, arrays=weights, shallow=containers)
-    return unchanged_on_failure(arrays=[*weights, *changed[0]], shallow=[*containers, *changed[1]])
+        return unchanged_on_failure(written, updater, kinds=REMEMBERING, shallow=containers)
+    return unchanged_on_failure(written, changed[0], shallow=[*containers, *changed[1]])
 
 
 def get_updater(optimizer: Optimizer) -> Updater:

@@ -250,6 +250,21 @@ def test_what_an_optimizer_says_it_changes_is_all(name: str, steps: int, *, sche
     assert held(store) != before
 
 
+@pytest.mark.clause("Updater/failed")
+@pytest.mark.parametrize("name", ["sgd", "adam"])
+def test_a_failed_step_is_not_counted_and_those_before_it_are(name: str) -> None:
+    optimizer = mx.optimizer.create(name)
+    updater = mx.optimizer.get_updater(optimizer)
+    updater(0, mx.nd.ones((2,)), mx.nd.ones((2,)))
+    for key in (0, 1):
+        with pytest.raises(mx.MXNetError):
+            updater(key, mx.nd.ones((3,)), mx.nd.ones((2,)))
+        assert optimizer._index_update_count == {0: 1}
+        assert optimizer.num_update == 1
+    updater(1, mx.nd.ones((2,)), mx.nd.ones((2,)))
+    assert optimizer._index_update_count == {0: 1, 1: 1}
+
+
 @pytest.mark.clause("KVStore/atomic")
 def test_counts_of_a_context_that_was_never_seen_go_again() -> None:
     store = mx.kv.create("device")
