@@ -106,10 +106,7 @@ def _overwrite(array: Any, before: Any) -> None:
 
 
 @contextmanager
-@decides(
-    "Module/atomic", "Updater/failed", "KVStore/atomic", "KVStore/no-memory", "Bucketing/atomic",
-    "SVRG/atomic", "Executor2/atomic",
-)
+@decides("Module/atomic", "KVStore/atomic", "KVStore/no-memory", "Bucketing/atomic", "SVRG/atomic", "Executor2/atomic")
 def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
     """Give ``roots`` back what they held before the block when it fails; see :class:`Held`."""
     held = Held(*roots, **how)

@@ -45,8 +45,6 @@ class DCASGD(Optimizer):
         self.weight_previous: dict[Any, Any] = {}
         self.lamda = lamda
 
-    _LOOKED_UP = Optimizer._LOOKED_UP | {"weight_previous"}  # which stays empty
-
     def create_state(self, index: Index, weight: NDArray) -> tuple[NDArray | None, NDArray]:
         """(momentum or None, a copy of the weight)."""
         return (None if self.momentum == 0.0 else zeros_like(weight)), weight.copy()

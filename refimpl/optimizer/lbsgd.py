@@ -102,12 +102,9 @@ class LBSGD(Optimizer):
         self.adaptive = False
         self.admult = 1
 
-    _LOOKED_UP = Optimizer._LOOKED_UP | {"cumgrads"}
-
-    def changed_by_updates(self) -> list[dict] | None:
+    def _changed_by_updates(self) -> list[dict]:
         """As those of every optimizer, and ``cumgrads``, where a new sum takes the place of the old one."""
-        changed = super().changed_by_updates()
-        return changed and [*changed, self.cumgrads]
+        return [*super()._changed_by_updates(), self.cumgrads]
 
     @decides("LBSGD/copy")
     def create_state(self, index: Index, weight: NDArray) -> Any:

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 Index = Hashable
 """What names a parameter: a number or a name."""
 
-_PACKAGE = f"{__name__.partition('.')[0]}."
-_VALUES = frozenset({int, float, bool, str, type(None), np.float32, np.float64})
-_STEPS = frozenset({"step"})  # the list of a MultiFactorScheduler, which no update changes
-
 AnyOptimizer = TypeVar("AnyOptimizer", bound=type)
 
 
@@ -262,17 +258,11 @@ class Optimizer:
     def _get_lrs(self, indices: Sequence[Index]) -> list[float]:
         """The learning rates of some parameters."""
         rate = self.learning_rate
-        rates = []
-        for index in indices:
-            rates.append(rate * self._multiplier(index, self.lr_mult, "lr_mult"))
-        return rates
+        return [rate * self._multiplier(index, self.lr_mult, "lr_mult") for index in indices]
 
     def _get_wds(self, indices: Sequence[Index]) -> list[float]:
         """The weight decays of some parameters."""
-        decays = []
-        for index in indices:
-            decays.append(self.wd * self._multiplier(index, self.wd_mult, "wd_mult"))
-        return decays
+        return [self.wd * self._multiplier(index, self.wd_mult, "wd_mult") for index in indices]
 
     def _get_lr(self, index: Index) -> float:
         """The learning rate of one parameter."""
@@ -281,29 +271,6 @@ class Optimizer:
     def _get_wd(self, index: Index) -> float:
         """The weight decay of one parameter."""
         return self._get_wds([index])[0]
-
-    # --- what updates change ---------------------------------------------------------------------
-
-    _LOOKED_UP: ClassVar[frozenset[str]] = frozenset({
-        "lr_scheduler", "lr_mult", "wd_mult", "idx2name", "param_dict", "sym_info", "_index_update_count",
-        "_all_index_update_counts",
-    })
-    """Attributes that are no numbers; of these an update changes the counts only, and asks the scheduler."""
-
-    def changed_by_updates(self) -> list[dict] | None:
-        """The dicts that updates change, beside weights and states; no array in them is written.
-
-        None: nobody knows them all, because a class, a function or another object of a user's is at work.
-        """
-        scheduler, counts = self.lr_scheduler, self._all_index_update_counts
-        if not is_all_known(self, self._LOOKED_UP):
-            return None
-        changed = [vars(self), counts, *counts.values()]
-        if scheduler is not None:
-            if not is_all_known(scheduler, _STEPS):
-                return None
-            changed.append(vars(scheduler))
-        return changed
 
     # --- counting --------------------------------------------------------------------------------
 
@@ -318,6 +285,11 @@ class Optimizer:
             count = self._index_update_count.get(each, self.begin_num_update) + 1
             self._index_update_count[each] = count
             self.num_update = max(count, self.num_update)
+
+    def _changed_by_updates(self) -> list[dict]:
+        """The dicts in which updates with a rule of this package put other values."""
+        changed = [vars(self), self._all_index_update_counts, *self._all_index_update_counts.values()]
+        return changed if self.lr_scheduler is None else [*changed, vars(self.lr_scheduler)]
 
     def _counted_rates(self, index: Index) -> tuple[float, float]:
         """Count one update of a parameter; return its learning rate and weight decay for this update."""
@@ -338,14 +310,6 @@ class Optimizer:
         if "_all_index_update_counts" not in state:
             self._all_index_update_counts = {0: self._index_update_count}
         self.param_dict = {}
-
-
-def is_all_known(thing: Any, but: frozenset[str]) -> bool:
-    """Whether the class of ``thing`` is of this package, and its attributes, except ``but``, are numbers or texts."""
-    if not type(thing).__module__.startswith(_PACKAGE):
-        return False
-    attributes = vars(thing)
-    return set(map(type, map(attributes.get, attributes.keys() - but))) <= _VALUES
 
 
 def _as_factor(name: str, attribute: str, given: Any) -> float:

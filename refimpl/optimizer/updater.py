@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from ..base import decides
 from ..context import Context
 from ..lr_scheduler import LRScheduler
@@ -14,7 +16,7 @@ from ..ndarray import NDArray
 from ..ndarray.restoring import unchanged_on_failure
 from . import soundness
 from . import states as states_file
-from .rule import Index, Optimizer, is_all_known
+from .rule import Index, Optimizer
 
 
 class Updater:
@@ -91,10 +93,13 @@ class Updater:
 
         None: nobody knows them all, because a class, a function or another object of a user's is at work.
         """
-        changed = self.optimizer.changed_by_updates() if is_all_known(self, _ATTRIBUTES) else None
-        if changed is None:
-            return None
-        return [*map(self.states.get, names)], [self.states, self.states_synced, *changed]
+        optimizer = self.optimizer
+        for thing in (self, optimizer, getattr(optimizer, "lr_scheduler", None)):
+            attributes = getattr(thing, "__dict__", {})
+            kinds = set(map(type, map(attributes.get, attributes.keys() - _LOOKED_UP)))
+            if thing is not None and not (type(thing).__module__.startswith(_PACKAGE) and kinds <= _VALUES):
+                return None
+        return [*map(self.states.get, names)], [self.states, self.states_synced, *optimizer._changed_by_updates()]
 
     def adopt(self, index: Any, weight: NDArray) -> None:
         """Learn that a weight was set from outside, see :meth:`Optimizer.adopt`."""
@@ -151,7 +156,6 @@ def _name(index: Any) -> Any:
     return index.decode() if isinstance(index, bytes) else index
 
 
-@decides("KVStore/atomic", "Module/atomic")
 def unchanged_by_failed_updates(
     updater: Any, names: Iterable[Any], written: list[Any], containers: Sequence[dict] = ()
 ) -> AbstractContextManager[None]:
@@ -179,6 +183,12 @@ def get_updater(optimizer: Optimizer) -> Updater:
 
 REMEMBERING = (Updater, Optimizer, LRScheduler)
 """What an update changes beside the weights."""
-_ATTRIBUTES = frozenset({"optimizer", "states", "states_synced", "loaded"})
+_PACKAGE = f"{__name__.partition('.')[0]}."
+_VALUES = frozenset({int, float, bool, str, type(None), np.float32, np.float64})
+_LOOKED_UP = {
+    "optimizer", "states", "states_synced", "loaded", "lr_scheduler", "lr_mult", "wd_mult", "idx2name", "param_dict",
+    "sym_info", "_index_update_count", "_all_index_update_counts", "cumgrads", "weight_previous", "step",
+}
+"""Attributes of this package's updaters, optimizers and schedulers that are no numbers or texts."""
 
 __all__ = ["REMEMBERING", "Updater", "get_updater", "unchanged_by_failed_updates"]
