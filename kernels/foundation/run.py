@@ -123,13 +123,7 @@ def _is_half(buffers: Sequence[Buffer | None]) -> bool:
 
 
 def forward(
-    op: Op,
-    p: Any,
-    ins: Sequence[Buffer],
-    outs: Sequence[Buffer],
-    *,
-    is_train: bool = False,
-    rng: Any = None,
+    op: Op, p: Any, ins: Sequence[Buffer], outs: Sequence[Buffer], *, is_train: bool = False, rng: Any = None
 ) -> None:
     """Fill ``outs`` (all outputs, hidden ones too) from active inputs ``ins``.
 

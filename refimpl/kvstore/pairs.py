@@ -42,10 +42,7 @@ def flatten(keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
             pairs += flatten(key, value)
         return pairs
     if not isinstance(keys, (int, str)):
-        raise refusal(
-            "KVStore/key-type", f"a key is an int or a str, not {type(keys).__name__}",
-            AssertionError,
-        )
+        raise refusal("KVStore/key-type", f"a key is an int or a str, not {type(keys).__name__}", AssertionError)
     if isinstance(keys, int) and not -(2**31) <= keys < 2**31:
         raise refusal("KVStore/key-range", f"key {keys} does not fit into 32 bits", OverflowError)
     if values is None:
@@ -74,17 +71,11 @@ def of_one_kind(
     for key, _ in found:
         kinds.add(str if isinstance(key, str) else int)
     if len(kinds) > 1:
-        raise refusal(
-            "KVStore/one-kind-in-list",
-            "keys are all int or all str", AssertionError,
-        )
+        raise refusal("KVStore/one-kind-in-list", "keys are all int or all str", AssertionError)
     for one in kinds:
         kind = kind or one
         if one is not kind:
-            raise refusal(
-                "KVStore/one-kind",
-                f"this store has {kind.__name__} keys, not {one.__name__} ones",
-            )
+            raise refusal("KVStore/one-kind", f"this store has {kind.__name__} keys, not {one.__name__} ones")
     return found, kind
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from ..base import decides, refusal
@@ -29,21 +30,18 @@ def added_up(arrays: Sequence[NDArray], context: Context, dtype: Any, size: int)
 
     The first array is the total; groups of ``size`` of the others are each added up and then added to the total.
     """
-    memory, buffers = context.memory, list[Buffer]()
+    memory, alike = context.memory, list[NDArray]()
     for array in arrays:
         cast = array if array.dtype is dtype else array.astype(dtype)
-        buffer = cast.handle
-        if buffer.device != memory:  # an operator on ``context`` could not read it where it is
-            buffer = cast.as_in_context(context).handle
-        buffers.append(buffer)
-    total, *rest = buffers
+        # copied where an operator on ``context`` could not read it
+        alike.append(cast if cast._buffer.device == memory else cast.as_in_context(context))
+    total, *rest = map(attrgetter("handle"), alike)
     for start in range(0, len(rest), size):
         group, *others = rest[start : start + size]
         for other in others:
             group = _added(group, other)
         total = _added(total, group)
-    first = arrays[0]
-    return NDArray(total, first.context if first._buffer.device == memory else context)
+    return NDArray(total, alike[0].context)
 
 
 def _added(left: Buffer, right: Buffer) -> Buffer:

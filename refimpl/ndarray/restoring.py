@@ -13,7 +13,8 @@ from ..base import decides
 from . import dense, tape
 from .ndarray import NDArray, empty
 
-_VALUES = frozenset({int, float, bool, str, type(None)})
+VALUES = frozenset({int, float, bool, str, type(None), np.float32, np.float64})
+"""Types of what nobody writes in place."""
 _NEVER_CHANGED = {"sym_info": None}
 """In the place of attributes that are not followed: what an optimizer knows of the network is large."""
 _ZEROS = object()
@@ -43,7 +44,7 @@ class Held:
         seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
         while todo:  # one loop, because every update comes here
             thing = todo.pop()
-            if type(thing) in _VALUES or id(thing) in seen:
+            if type(thing) in VALUES or id(thing) in seen:
                 continue
             seen[id(thing)] = thing
             if isinstance(thing, (NDArray, np.ndarray)):
@@ -134,4 +135,4 @@ def delivered(iterator: Any, step: Callable[[], Any]) -> Any:
         raise
 
 
-__all__ = ["Held", "delivered", "unchanged_on_failure"]
+__all__ = ["VALUES", "Held", "delivered", "unchanged_on_failure"]

@@ -18,7 +18,6 @@ from ..kernels.foundation import get
 from ..kernels.foundation import run as runner
 from ..ndarray import NDArray, operators, zeros
 
-_HANDLE = attrgetter("handle")
 _FLOATS = frozenset((np.float16, np.float32, np.float64))
 
 
@@ -45,7 +44,7 @@ def apply_update(
         operators.invoke(op, [weight, grad, *states], parameters, weight if out is None else out)
         return
     p = op.params(**parameters)
-    inputs = [*map(_HANDLE, (weight, grad, *states))]
+    inputs = [*map(attrgetter("handle"), (weight, grad, *states))]
     runner.forward(op, p, inputs, [inputs[0] if out is None else out.handle])
 
 

@@ -7,13 +7,11 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from ..base import decides
 from ..context import Context
 from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
-from ..ndarray.restoring import unchanged_on_failure
+from ..ndarray.restoring import VALUES, unchanged_on_failure
 from . import soundness
 from . import states as states_file
 from .rule import Index, Optimizer
@@ -97,7 +95,8 @@ class Updater:
         for thing in (self, optimizer, getattr(optimizer, "lr_scheduler", None)):
             attributes = getattr(thing, "__dict__", {})
             kinds = set(map(type, map(attributes.get, attributes.keys() - _LOOKED_UP)))
-            if thing is not None and not (type(thing).__module__.startswith(_PACKAGE) and kinds <= _VALUES):
+            is_own = type(thing).__module__.partition(".")[0] == __name__.partition(".")[0]
+            if thing is not None and not (is_own and kinds <= VALUES):
                 return None
         return [*map(self.states.get, names)], [self.states, self.states_synced, *optimizer._changed_by_updates()]
 
@@ -183,8 +182,6 @@ def get_updater(optimizer: Optimizer) -> Updater:
 
 REMEMBERING = (Updater, Optimizer, LRScheduler)
 """What an update changes beside the weights."""
-_PACKAGE = f"{__name__.partition('.')[0]}."
-_VALUES = frozenset({int, float, bool, str, type(None), np.float32, np.float64})
 _LOOKED_UP = {
     "optimizer", "states", "states_synced", "loaded", "lr_scheduler", "lr_mult", "wd_mult", "idx2name", "param_dict",
     "sym_info", "_index_update_count", "_all_index_update_counts", "cumgrads", "weight_previous", "step",
