@@ -13,9 +13,8 @@ from ..base import decides
 from ..context import Context, cpu
 from ..files.atomic import together
 from ..io import DataDesc
-from ..kvstore import KVStore
 from ..ndarray import NDArray
-from ..ndarray.restoring import attributes_of, unchanged_on_failure
+from ..ndarray.restoring import unchanged_on_failure
 from ..quirks import declare
 from .base_module import INITIALIZER, BaseModule
 from .batch_shapes import shapes_to_bind
@@ -29,7 +28,7 @@ from .returning import keeps_place
 from .rollback import shapes_kept_on_failure
 from .state_files import ParamsFile, read_params, read_states
 from .storages import as_stored
-from .updates import Updates, install
+from .updates import Updates, given_kept_on_failure, install
 
 DEVICE = cpu()
 """Where a module runs unless told otherwise."""
@@ -449,11 +448,7 @@ class Module(BaseModule):
     @decides("Module/failed-optimizer")
     def _optimizer_kept_on_failure(self, kvstore: Any, optimizer: Any) -> AbstractContextManager[None]:
         """A block that installs an optimizer; when it fails, everything is as before."""
-        stored = [kvstore._stored] if type(kvstore) is KVStore else []
-        return unchanged_on_failure(
-            self._exec_group.param_arrays,
-            shallow=[*attributes_of(self, self._host_copy, kvstore, optimizer), *stored],
-        )
+        return given_kept_on_failure(kvstore, optimizer, self._exec_group, [vars(self), vars(self._host_copy)])
 
     def _wrapped(self, optimizer: Any) -> Any:
         """The optimizer that is installed when ``optimizer`` was asked for."""

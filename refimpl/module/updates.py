@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from .. import ndarray as nd
@@ -18,7 +19,7 @@ from ..model import (
     _update_params_on_kvstore,
 )
 from ..ndarray import NDArray
-from ..ndarray.restoring import unchanged_on_failure
+from ..ndarray.restoring import attributes_of, unchanged_on_failure
 from ..optimizer import states
 from ..quirks import declare
 from .executor_group import DataParallelExecutorGroup
@@ -252,3 +253,17 @@ def _made_optimizer(
     if not optimizer.idx2name:
         optimizer.idx2name = index_names
     return optimizer
+
+
+def given_kept_on_failure(
+    kvstore: Any, optimizer: Any, group: DataParallelExecutorGroup, attributes: Sequence[dict]
+) -> AbstractContextManager[None]:
+    """A block that installs an optimizer; when it fails, everything is as before.
+
+    Args:
+        kvstore, optimizer: what ``init_optimizer`` was given.
+        group: the executors, whose parameters a store may write.
+        attributes: dicts of attributes that get their values back.
+    """
+    stored = [kvstore._stored] if type(kvstore) is KVStore else []
+    return unchanged_on_failure(group.param_arrays, shallow=[*attributes, *attributes_of(kvstore, optimizer), *stored])

@@ -288,7 +288,8 @@ class Optimizer:
 
     def _changed_by_updates(self) -> list[dict]:
         """The dicts in which updates with a rule of this package put other values."""
-        changed = [vars(self), self._all_index_update_counts, *self._all_index_update_counts.values()]
+        counts = self._all_index_update_counts
+        changed: list[dict] = [vars(self), counts, *counts.values()]
         return changed if self.lr_scheduler is None else [*changed, vars(self.lr_scheduler)]
 
     def _counted_rates(self, index: Index) -> tuple[float, float]:
