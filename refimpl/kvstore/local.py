@@ -9,12 +9,11 @@ from typing import Any
 
 from .. import optimizer as opt
 from ..base import decides, refusal, require
-from ..context import cpu
+from ..context import _DEFAULT as HOST
 from ..engine import fast_road
 from ..log import LOG
 from ..ndarray import NDArray
-from ..optimizer import states
-from ..optimizer.updater import unchanged_by_failed_updates
+from ..optimizer import states, updater
 from ..quirks import declare
 from . import row_sparse, sums
 from .compression import TwoBit, working_type
@@ -22,8 +21,6 @@ from .interface import KVStoreBase
 from .pairs import Groups, Key, flatten, of_one_kind, require_integer, require_shape
 
 UpdateFunction = Callable[[Any, NDArray, NDArray], None]
-
-_HOST = cpu()
 
 # How many arrays are added up among themselves before their sum joins the total; see `_sum`.
 GROUP = {"local": 4, "device": 1}
@@ -107,7 +104,7 @@ class KVStore(KVStoreBase):
         device: total = a0 + a1 + a2 + ..., from the left.
         Several arrays are cast to the stored type first.
         """
-        context = _HOST if self._mode == "local" else arrays[0].context
+        context = HOST if self._mode == "local" else arrays[0].context
         for array in arrays:
             if array.is_sparse:
                 row_sparse.require_rows(key, arrays, stored)
@@ -137,7 +134,7 @@ class KVStore(KVStoreBase):
             if name in self._stored or name in made:
                 twice = name
                 break
-            context = _HOST if self._mode == "local" else array.context
+            context = HOST if self._mode == "local" else array.context
             made[name] = array.copyto(context)  # type: ignore[assignment]  # a Context gives an NDArray
         self._stored |= made  # none, when there was no memory for one of them
         require(
@@ -169,7 +166,7 @@ class KVStore(KVStoreBase):
         written = [] if self._updater is None else [*map(self._stored.get, names)]
         for _, arrays in targets:
             written += arrays
-        return unchanged_by_failed_updates(self._updater, names, written, (self._stored, self._unsent))
+        return updater.unchanged_by_failed_updates(self._updater, names, written, (self._stored, self._unsent))
 
     def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
         """Copy stored arrays into ``out``.
@@ -266,7 +263,7 @@ class KVStore(KVStoreBase):
                     "KVStore/replace",
                     f"key {name!r} holds an array of shape {self._find(name).shape}, {array.shape} cannot replace it",
                 )
-        with unchanged_by_failed_updates(self._updater, [*dict(pairs)], [], [self._stored]):
+        with updater.unchanged_by_failed_updates(self._updater, [*dict(pairs)], [], [self._stored]):
             for name, array in pairs:
                 self._stored[name] = self._fitting(array, self._stored[name])
                 if isinstance(self._updater, opt.Updater):

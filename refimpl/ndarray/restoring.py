@@ -15,8 +15,6 @@ from .ndarray import NDArray, empty
 
 VALUES = frozenset({int, float, bool, str, type(None), np.float32, np.float64})
 """Types of what nobody writes in place."""
-_NEVER_CHANGED = {"sym_info": None}
-"""In the place of attributes that are not followed: what an optimizer knows of the network is large."""
 _ZEROS = object()
 """What is remembered of an array whose bits are all 0, as bind leaves it: to read it takes no memory of the system."""
 _LARGE = 1 << 16
@@ -59,7 +57,8 @@ class Held:
                 todo += thing
             elif isinstance(thing, kinds) or (id(thing) in first and hasattr(thing, "__dict__")):
                 self._containers.append((vars(thing), dict(vars(thing))))
-                todo += (vars(thing) | _NEVER_CHANGED).values()
+                # what an optimizer knows of the network is large, and never changes
+                todo += (vars(thing) | {"sym_info": None}).values()
 
     def give_back(self) -> None:
         """Put everything back, into the same arrays and containers; autograd records, or not, as then."""

@@ -8,7 +8,6 @@ are compared with that of the weight, and the operator's page runs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,9 @@ def apply_update(
         operators.invoke(op, [weight, grad, *states], parameters, weight if out is None else out)
         return
     p = op.params(**parameters)
-    inputs = [*map(attrgetter("handle"), (weight, grad, *states))]
+    inputs = [weight.handle, grad.handle]
+    for state in states:
+        inputs.append(state.handle)
     runner.forward(op, p, inputs, [inputs[0] if out is None else out.handle])
 
 

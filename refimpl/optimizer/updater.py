@@ -182,10 +182,8 @@ def get_updater(optimizer: Optimizer) -> Updater:
 
 REMEMBERING = (Updater, Optimizer, LRScheduler)
 """What an update changes beside the weights."""
-_LOOKED_UP = {
-    "optimizer", "states", "states_synced", "loaded", "lr_scheduler", "lr_mult", "wd_mult", "idx2name", "param_dict",
-    "sym_info", "_index_update_count", "_all_index_update_counts", "cumgrads", "weight_previous", "step",
-}
+_LOOKED_UP = {*"optimizer states states_synced loaded lr_scheduler lr_mult wd_mult idx2name param_dict step".split(),
+              *"sym_info _index_update_count _all_index_update_counts cumgrads weight_previous".split()}
 """Attributes of this package's updaters, optimizers and schedulers that are no numbers or texts."""
 
 __all__ = ["REMEMBERING", "Updater", "get_updater", "unchanged_by_failed_updates"]
