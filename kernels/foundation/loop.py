@@ -313,8 +313,13 @@ class Loop:
         return known and (self._tuned_if is None or self._tuned_if(args)) and _have_elements(args)
 
     def unwrapped(self, args: Sequence[Any]) -> list[Any]:
-        """The arguments as the compiled loop takes them: behind them the sides of arrays with several axes."""
-        given = _unwrapped(args, args[0].flat.dtype)
+        """The arguments as the compiled loop takes them: behind them the sides of arrays with several axes.
+
+        Buffers are flat arrays there, geometries plain tuples, floats of the first buffer's dtype, booleans integers.
+        """
+        kind, given = args[0].flat.dtype, list[Any]()
+        for arg in args:
+            given.append(arg.flat if type(arg) is Buffer else arg if type(arg) is int else _value(arg, kind))
         for position, count in self.axes if self._axes is None else self._axes:
             shape = args[position].shape
             if len(shape) != count:
@@ -353,13 +358,6 @@ def _as_python(source: FunctionType, given: Callable[[Any], Any] = for_python, a
             body(*[typed(arg) if kind is None else kind(*map(typed, arg)) for kind, arg in pairs])
 
     return run
-
-
-def _unwrapped(args: Sequence[Any], kind: np.dtype) -> list[Any]:
-    """Buffers as flat arrays, geometries as plain tuples, floats in the first buffer's dtype, booleans as integers."""
-    return [
-        arg.flat if type(arg) is Buffer else arg if type(arg) is int else _value(arg, kind) for arg in args
-    ]
 
 
 def _value(arg: Any, kind: np.dtype) -> Any:

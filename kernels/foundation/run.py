@@ -123,26 +123,25 @@ def _is_half(buffers: Sequence[Buffer | None]) -> bool:
 
 
 def forward(
-    op: Op,
-    p: Any,
-    ins: Sequence[Buffer],
-    outs: Sequence[Buffer],
-    *,
-    is_train: bool = False,
-    rng: Any = None,
+    op: Op, p: Any, ins: Sequence[Buffer], outs: Sequence[Buffer], *, is_train: bool = False, rng: Any = None
 ) -> None:
     """Fill ``outs`` (all outputs, hidden ones too) from active inputs ``ins``.
 
     Raises:
         MXNetError: as :func:`plan`; or an output does not have the inferred shape.
     """
-    made = [out.shape for out in outs]
-    for name, given, (shape, _) in zip(op.output_names(p), made, plan(op, p, ins, made).results, strict=True):
-        if given != shape:
+    results, plain = plan(op, p, ins, () if ins else [out.shape for out in outs])
+    for position, (out, (shape, kind)) in enumerate(zip(outs, results, strict=True)):
+        if out.shape != shape:
+            name = op.output_names(p)[position]
             raise refusal(
-                "operator/output-shape", f"{op.name}: {name} has shape {list(given)}, expected {list(shape)}"
+                "operator/output-shape", f"{op.name}: {name} has shape {list(out.shape)}, expected {list(shape)}"
             )
-    fill(op, p, ins, outs, is_train=is_train, rng=rng)
+        plain = plain and out.flat.dtype == kind
+    if plain:
+        op.forward(p, *op.full_inputs(p, ins), *outs)
+    else:
+        fill(op, p, ins, outs, is_train=is_train, rng=rng)
 
 
 def fill(

@@ -9,12 +9,11 @@ from typing import Any
 
 from .. import optimizer as opt
 from ..base import decides, refusal, require
-from ..context import cpu
+from ..context import _DEFAULT as HOST
 from ..engine import fast_road
 from ..log import LOG
 from ..ndarray import NDArray
-from ..ndarray.restoring import unchanged_on_failure
-from ..optimizer import states
+from ..optimizer import states, updater
 from ..quirks import declare
 from . import row_sparse, sums
 from .compression import TwoBit, working_type
@@ -66,7 +65,7 @@ class KVStore(KVStoreBase):
     @decides("KVStore/push-replaces")
     def _push_one(self, key: Key, arrays: list[NDArray]) -> None:
         """Add up what was pushed; it replaces the stored array, or the updater is called with both."""
-        stored = self._find(key)
+        stored = self._stored[key]
         unsent: dict[tuple[Key, int], NDArray] = {}
         if self._compression is not None:
             arrays, unsent = self._compressed(key, arrays, stored)
@@ -105,10 +104,11 @@ class KVStore(KVStoreBase):
         device: total = a0 + a1 + a2 + ..., from the left.
         Several arrays are cast to the stored type first.
         """
-        context = cpu() if self._mode == "local" else arrays[0].context
-        if any(array.is_sparse for array in arrays):
-            row_sparse.require_rows(key, arrays, stored)
-            return row_sparse.summed(arrays, context)
+        context = HOST if self._mode == "local" else arrays[0].context
+        for array in arrays:
+            if array.is_sparse:
+                row_sparse.require_rows(key, arrays, stored)
+                return row_sparse.summed(arrays, context)
         if len(arrays) == 1:
             if self._updater is None:  # which would judge it
                 sums.require_alike(key, arrays, stored)
@@ -134,7 +134,7 @@ class KVStore(KVStoreBase):
             if name in self._stored or name in made:
                 twice = name
                 break
-            context = cpu() if self._mode == "local" else array.context
+            context = HOST if self._mode == "local" else array.context
             made[name] = array.copyto(context)  # type: ignore[assignment]  # a Context gives an NDArray
         self._stored |= made  # none, when there was no memory for one of them
         require(
@@ -162,11 +162,11 @@ class KVStore(KVStoreBase):
     @decides("KVStore/atomic")
     def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
         """A block that pushes ``groups`` to their keys, and pulls into ``targets``, altogether or not at all."""
-        changed = [] if self._updater is None else [self._stored[name] for name, _ in groups]
-        pulled = [array for _, arrays in targets for array in arrays]
-        return unchanged_on_failure(
-            changed, pulled, self._updater, kinds=opt.REMEMBERING, shallow=(self._stored, self._unsent)
-        )
+        names = [*dict(groups)]
+        written = [] if self._updater is None else [*map(self._stored.get, names)]
+        for _, arrays in targets:
+            written += arrays
+        return updater.unchanged_by_failed_updates(self._updater, names, written, (self._stored, self._unsent))
 
     def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
         """Copy stored arrays into ``out``.
@@ -263,7 +263,7 @@ class KVStore(KVStoreBase):
                     "KVStore/replace",
                     f"key {name!r} holds an array of shape {self._find(name).shape}, {array.shape} cannot replace it",
                 )
-        with unchanged_on_failure(self._updater, kinds=opt.REMEMBERING, shallow=[self._stored]):
+        with updater.unchanged_by_failed_updates(self._updater, [*dict(pairs)], [], [self._stored]):
             for name, array in pairs:
                 self._stored[name] = self._fitting(array, self._stored[name])
                 if isinstance(self._updater, opt.Updater):
@@ -478,7 +478,8 @@ class KVStore(KVStoreBase):
         pairs = self._pairs(keys, values)
         if pairs and not isinstance(keys, (list, tuple)):  # what a training step does for each parameter
             self._find(keys)
-            return [(keys, [array for _, array in pairs])]
+            _, arrays = zip(*pairs, strict=True)
+            return [(keys, [*arrays])]
         groups: dict[Key, list[NDArray]] = {}
         for key, array in pairs:
             self._find(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from operator import index
 from typing import Any
 
@@ -24,7 +24,7 @@ def require_shape(key: Key, held: tuple[int, ...], target: NDArray) -> None:
 
 
 @decides("KVStore/pairing")
-def flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:
+def flatten(keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
     """Pair keys and arrays of any of the accepted forms.
 
     Raises:
@@ -32,19 +32,17 @@ def flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:
         OverflowError: a key does not fit into 32 bits.
         TypeError: a value is None.
     """
+    pairs: list[tuple[Key, NDArray]] = []
     if isinstance(keys, (list, tuple)):
         require(
             "KVStore/lengths", isinstance(values, (list, tuple)) and len(keys) == len(values),
             f"{len(keys)} keys need a list of {len(keys)} values", AssertionError,
         )
         for key, value in zip(keys, values, strict=True):
-            yield from flatten(key, value)
-        return
+            pairs += flatten(key, value)
+        return pairs
     if not isinstance(keys, (int, str)):
-        raise refusal(
-            "KVStore/key-type", f"a key is an int or a str, not {type(keys).__name__}",
-            AssertionError,
-        )
+        raise refusal("KVStore/key-type", f"a key is an int or a str, not {type(keys).__name__}", AssertionError)
     if isinstance(keys, int) and not -(2**31) <= keys < 2**31:
         raise refusal("KVStore/key-range", f"key {keys} does not fit into 32 bits", OverflowError)
     if values is None:
@@ -56,7 +54,8 @@ def flatten(keys: Any, values: Any) -> Iterator[tuple[Key, NDArray]]:
                 f"key {keys!r}: expected an NDArray or a list of them, got {type(value).__name__}",
                 AssertionError,
             )
-        yield keys, value
+        pairs.append((keys, value))
+    return pairs
 
 
 def of_one_kind(
@@ -68,20 +67,15 @@ def of_one_kind(
         AssertionError: there are keys of both kinds.
         MXNetError: the keys are of the other kind.
     """
-    found = list(pairs)
-    kinds = {str if isinstance(key, str) else int for key, _ in found}
+    found, kinds = list(pairs), set()
+    for key, _ in found:
+        kinds.add(str if isinstance(key, str) else int)
     if len(kinds) > 1:
-        raise refusal(
-            "KVStore/one-kind-in-list",
-            "keys are all int or all str", AssertionError,
-        )
+        raise refusal("KVStore/one-kind-in-list", "keys are all int or all str", AssertionError)
     for one in kinds:
         kind = kind or one
         if one is not kind:
-            raise refusal(
-                "KVStore/one-kind",
-                f"this store has {kind.__name__} keys, not {one.__name__} ones",
-            )
+            raise refusal("KVStore/one-kind", f"this store has {kind.__name__} keys, not {one.__name__} ones")
     return found, kind
 
 

@@ -11,8 +11,7 @@ from .. import kvstore as kvs
 from ..base import decides, refusal, require
 from ..engine import fast_road
 from ..ndarray import NDArray
-from ..ndarray.restoring import unchanged_on_failure
-from ..optimizer import REMEMBERING
+from ..optimizer.updater import unchanged_by_failed_updates
 from ..quirks import declare
 
 _UNSUMMED = declare(
@@ -146,11 +145,11 @@ def _update_params(
     """
     if kvstore is None and _is_replayed(updater, param_arrays, grad_arrays, num_device):
         return
-    summed = [] if kvstore is None else [grad for grads in grad_arrays for grad in grads if grad is not None]
+    written: list[Any] = [*map(list, param_arrays)]
+    if kvstore is not None:
+        written += [*map(list, grad_arrays)]
     stored = (kvstore._stored, kvstore._unsent) if type(kvstore) is kvs.KVStore else ()
-    with unchanged_on_failure(
-        [list(weights) for weights in param_arrays], summed, updater, kinds=REMEMBERING, shallow=stored
-    ):
+    with unchanged_by_failed_updates(updater, range(len(param_arrays) * num_device), written, stored):
         _update_each(param_arrays, grad_arrays, updater, num_device, kvstore, param_names)
 
 

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 from ..base import decides
+from ..ndarray.restoring import unchanged_on_failure
 
 
-@contextmanager
 @decides("Module/failed-bind", "Module/failed-reshape", "Sequential/failures")
-def shapes_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
+def shapes_kept_on_failure(modules: Iterable[Any]) -> AbstractContextManager[None]:
     """Restore the attributes of every module and of all its parts when the block fails.
 
     This undoes binding and reshaping, which only ever put new things in the place of old ones.
     """
-    held = [(part, dict(vars(part))) for module in modules for part in _parts(module)]
-    try:
-        yield
-    except BaseException:
-        for part, attributes in held:
-            vars(part).clear()
-            vars(part).update(attributes)
-        raise
+    return unchanged_on_failure(shallow=[vars(part) for module in modules for part in _parts(module)])
 
 
 @contextmanager

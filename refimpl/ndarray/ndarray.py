@@ -90,7 +90,10 @@ class NDArray(ArrayMethods):
     @property
     def handle(self) -> Buffer:
         """The flat memory that kernels work on; None for ``NDArray(None)``, which has none yet."""
-        return self._data if hasattr(self, "_buffer") else None  # type: ignore[return-value]  # see above
+        buffer = getattr(self, "_buffer", None)
+        if engine.attention and buffer is not None:
+            engine.settle(buffer)
+        return buffer  # type: ignore[return-value]  # see above
 
     def __len__(self) -> int:
         if not self.shape:

@@ -13,9 +13,8 @@ from ..base import decides
 from . import dense, tape
 from .ndarray import NDArray, empty
 
-_VALUES = frozenset({int, float, bool, str, type(None)})
-_NEVER_CHANGED = frozenset({"sym_info"})
-"""Attributes that are not followed: what an optimizer knows of the network is large."""
+VALUES = frozenset({int, float, bool, str, type(None), np.float32, np.float64})
+"""Types of what nobody writes in place."""
 _ZEROS = object()
 """What is remembered of an array whose bits are all 0, as bind leaves it: to read it takes no memory of the system."""
 _LARGE = 1 << 16
@@ -33,40 +32,33 @@ class Held:
     def __init__(
         self, *roots: Any, kinds: tuple[type, ...] = (), listed: bool = True, shallow: Iterable[dict] = ()
     ) -> None:
-        self._arrays: list[tuple[Any, Any]] = []
-        self._containers: list[tuple[Any, Any]] = [(one, dict(one)) for one in shallow]
-        self._seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
-        self._kinds, self._listed = kinds, listed
         self._switches = tape.STATE.recording, tape.STATE.training
-        for root in roots:
-            self._take(root, root=True)
-
-    def _take(self, thing: Any, *, root: bool = False) -> None:
-        if id(thing) in self._seen:
-            return
-        if isinstance(thing, (NDArray, np.ndarray)):
-            self._arrays.append((thing, _copy(thing)))
-        elif isinstance(thing, dict):
-            self._containers.append((thing, dict(thing)))
-            self._take_all(thing.values())
-        elif isinstance(thing, list):
-            self._containers.append((thing, list(thing)))
-            if root or self._listed:
-                self._take_all(thing)
-        elif isinstance(thing, tuple):
-            self._take_all(thing)
-        elif isinstance(thing, self._kinds) or (root and hasattr(thing, "__dict__")):
-            attributes = vars(thing)
-            self._containers.append((attributes, dict(attributes)))
-            self._take_all(value for name, value in attributes.items() if name not in _NEVER_CHANGED)
-        else:
-            return
-        self._seen[id(thing)] = thing
-
-    def _take_all(self, things: Any) -> None:
-        for thing in things:
-            if type(thing) not in _VALUES:  # every update comes here, and most of what an optimizer has are numbers
-                self._take(thing)
+        self._arrays: list[tuple[Any, Any]] = []
+        self._containers: list[tuple[Any, Any]] = []
+        for one in shallow:
+            self._containers.append((one, dict(one)))
+        todo: list[Any] = [*roots]
+        first = set(map(id, roots))
+        seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
+        while todo:  # one loop, because every update comes here
+            thing = todo.pop()
+            if type(thing) in VALUES or id(thing) in seen:
+                continue
+            seen[id(thing)] = thing
+            if isinstance(thing, (NDArray, np.ndarray)):
+                self._arrays.append((thing, _copy(thing)))
+            elif isinstance(thing, dict):
+                self._containers.append((thing, dict(thing)))
+                todo += thing.values()
+            elif isinstance(thing, list):
+                self._containers.append((thing, list(thing)))
+                todo += thing if listed or id(thing) in first else ()
+            elif isinstance(thing, tuple):
+                todo += thing
+            elif isinstance(thing, kinds) or (id(thing) in first and hasattr(thing, "__dict__")):
+                self._containers.append((vars(thing), dict(vars(thing))))
+                # what an optimizer knows of the network is large, and never changes
+                todo += (vars(thing) | {"sym_info": None}).values()
 
     def give_back(self) -> None:
         """Put everything back, into the same arrays and containers; autograd records, or not, as then."""
@@ -90,7 +82,7 @@ def _copy(array: Any) -> Any:
     """The values of an array in memory of its own, off the tape; one that failed stays failed."""
     if not isinstance(array, NDArray) or array.is_sparse:
         return array.copy()
-    if _is_at_rest(array):
+    if array._buffer.device == "cpu" and not engine.attention:  # no GPU, no task of the engine, no failure
         flat = array._buffer.flat
         if flat.nbytes >= _LARGE and not flat.view(f"u{flat.itemsize}").any():
             return _ZEROS
@@ -98,11 +90,6 @@ def _copy(array: Any) -> Any:
     made = empty(array.shape, array.context, array.dtype)
     dense.hand_over(array._buffer, made._buffer, array.context)
     return made
-
-
-def _is_at_rest(array: NDArray) -> bool:
-    """Whether plain memory holds the values: no task of the engine, no failure and no GPU is about."""
-    return array._buffer.device == "cpu" and not engine.attention
 
 
 def _overwrite(array: Any, before: Any) -> None:
@@ -119,10 +106,7 @@ def _overwrite(array: Any, before: Any) -> None:
 
 
 @contextmanager
-@decides(
-    "Module/atomic", "Updater/failed", "KVStore/atomic", "KVStore/no-memory", "Bucketing/atomic",
-    "SVRG/atomic", "Executor2/atomic",
-)
+@decides("Module/atomic", "KVStore/atomic", "KVStore/no-memory", "Bucketing/atomic", "SVRG/atomic", "Executor2/atomic")
 def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
     """Give ``roots`` back what they held before the block when it fails; see :class:`Held`."""
     held = Held(*roots, **how)
@@ -150,4 +134,4 @@ def delivered(iterator: Any, step: Callable[[], Any]) -> Any:
         raise
 
 
-__all__ = ["Held", "delivered", "unchanged_on_failure"]
+__all__ = ["VALUES", "Held", "delivered", "unchanged_on_failure"]

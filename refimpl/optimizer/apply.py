@@ -43,8 +43,10 @@ def apply_update(
         operators.invoke(op, [weight, grad, *states], parameters, weight if out is None else out)
         return
     p = op.params(**parameters)
-    inputs = [weight.handle, grad.handle, *[state.handle for state in states]]
-    runner.forward(op, p, inputs, [(weight if out is None else out).handle])
+    inputs = [weight.handle, grad.handle]
+    for state in states:
+        inputs.append(state.handle)
+    runner.forward(op, p, inputs, [inputs[0] if out is None else out.handle])
 
 
 def apply_together(name: str, groups: Sequence[Sequence[NDArray]], **parameters: Any) -> None:

@@ -102,6 +102,10 @@ class LBSGD(Optimizer):
         self.adaptive = False
         self.admult = 1
 
+    def _changed_by_updates(self) -> list[dict]:
+        """As those of every optimizer, and ``cumgrads``, where a new sum takes the place of the old one."""
+        return [*super()._changed_by_updates(), self.cumgrads]
+
     @decides("LBSGD/copy")
     def create_state(self, index: Index, weight: NDArray) -> Any:
         """The momentum or None; (momentum or None, float32 weight) for a float16 weight with multi_precision."""

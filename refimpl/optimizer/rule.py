@@ -286,6 +286,12 @@ class Optimizer:
             self._index_update_count[each] = count
             self.num_update = max(count, self.num_update)
 
+    def _changed_by_updates(self) -> list[dict]:
+        """The dicts in which updates with a rule of this package put other values."""
+        counts = self._all_index_update_counts
+        changed: list[dict] = [vars(self), counts, *counts.values()]
+        return changed if self.lr_scheduler is None else [*changed, vars(self.lr_scheduler)]
+
     def _counted_rates(self, index: Index) -> tuple[float, float]:
         """Count one update of a parameter; return its learning rate and weight decay for this update."""
         self._update_count(index)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
@@ -10,6 +11,7 @@ from ..base import decides
 from ..context import Context
 from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
+from ..ndarray.restoring import VALUES, unchanged_on_failure
 from . import soundness
 from . import states as states_file
 from .rule import Index, Optimizer
@@ -63,16 +65,13 @@ class Updater:
         """One step of the rule; a step that fails is not counted, so that it can be taken again."""
         optimizer = self.optimizer
         counts, number = optimizer._index_update_count, optimizer.num_update
-        before = {name: counts.get(name) for name in (index if isinstance(index, list) else (index,))}
+        before = dict(counts)
         try:
             optimizer.update_multi_precision(index, weight, grad, state)
         except BaseException:
             optimizer.num_update = number
-            for name, count in before.items():
-                if count is None:
-                    counts.pop(name, None)
-                else:
-                    counts[name] = count
+            counts.clear()
+            counts.update(before)
             raise
 
     @decides("Updater/states")
@@ -86,6 +85,20 @@ class Updater:
             self.states[index] = self.sync_state_context(self.states[index], weight.context)
             self.states_synced[index] = True
         return self.states[index]
+
+    def changed_by(self, names: Iterable[Any]) -> tuple[list[Any], list[dict]] | None:
+        """The states and the dicts that an update of these parameters changes, beside their weights.
+
+        None: nobody knows them all, because a class, a function or another object of a user's is at work.
+        """
+        optimizer = self.optimizer
+        for thing in (self, optimizer, getattr(optimizer, "lr_scheduler", None)):
+            attributes = getattr(thing, "__dict__", {})
+            kinds = set(map(type, map(attributes.get, attributes.keys() - _LOOKED_UP)))
+            is_own = type(thing).__module__.partition(".")[0] == __name__.partition(".")[0]
+            if thing is not None and not (is_own and kinds <= VALUES):
+                return None
+        return [*map(self.states.get, names)], [self.states, self.states_synced, *optimizer._changed_by_updates()]
 
     def adopt(self, index: Any, weight: NDArray) -> None:
         """Learn that a weight was set from outside, see :meth:`Optimizer.adopt`."""
@@ -142,6 +155,26 @@ def _name(index: Any) -> Any:
     return index.decode() if isinstance(index, bytes) else index
 
 
+def unchanged_by_failed_updates(
+    updater: Any, names: Iterable[Any], written: list[Any], containers: Sequence[dict] = ()
+) -> AbstractContextManager[None]:
+    """A block that updates the parameters ``names``; when it fails, everything is as before.
+
+    What an optimizer of this package changes is known. Of any other one all arrays, dicts and lists that it holds are
+    copied, for it may write any of them.
+
+    Args:
+        updater: what updates; None where nothing does.
+        names: what ``updater`` knows the parameters by.
+        written: the arrays that the block writes, or lists of them: weights, and others that it fills.
+        containers: dicts in which the block may replace values.
+    """
+    changed = updater.changed_by(names) if type(updater) is Updater else None
+    if changed is None:
+        return unchanged_on_failure(written, updater, kinds=REMEMBERING, shallow=containers)
+    return unchanged_on_failure(written, changed[0], shallow=[*containers, *changed[1]])
+
+
 def get_updater(optimizer: Optimizer) -> Updater:
     """Return an :class:`Updater` for ``optimizer``."""
     return Updater(optimizer)
@@ -149,5 +182,8 @@ def get_updater(optimizer: Optimizer) -> Updater:
 
 REMEMBERING = (Updater, Optimizer, LRScheduler)
 """What an update changes beside the weights."""
+_LOOKED_UP = {*"optimizer states states_synced loaded lr_scheduler lr_mult wd_mult idx2name param_dict step".split(),
+              *"sym_info _index_update_count _all_index_update_counts cumgrads weight_previous".split()}
+"""Attributes of this package's updaters, optimizers and schedulers that are no numbers or texts."""
 
-__all__ = ["REMEMBERING", "Updater", "get_updater"]
+__all__ = ["REMEMBERING", "Updater", "get_updater", "unchanged_by_failed_updates"]

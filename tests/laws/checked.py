@@ -103,10 +103,10 @@ def small_arrays(elements: int = 2**22, poison: float | None = None) -> Iterator
 @contextmanager
 def checked_loops(device: str = "cpu", poison: float = math.nan) -> Iterator[None]:
     """Within this block loops run in the text for ``device``, with checked indices and within bounds of work."""
-    unwrapped, budget = loop._unwrapped, Budget(ACCESSES)
+    unwrapped, budget = loop.Loop.unwrapped, Budget(ACCESSES)
 
-    def checked(args: tuple[Any, ...], kind: np.dtype) -> list[Any]:
-        given = unwrapped(args, kind)
+    def checked(of: loop.Loop, args: tuple[Any, ...]) -> list[Any]:
+        given = unwrapped(of, args)
         for arg in given:
             for number in arg if isinstance(arg, tuple) else (arg,):
                 if isinstance(number, int) and not -(2**63) <= number < 2**63:
@@ -114,6 +114,6 @@ def checked_loops(device: str = "cpu", poison: float = math.nan) -> Iterator[Non
         return [Checked(arg, budget) if isinstance(arg, np.ndarray) else arg for arg in given]
 
     with (
-        loop.python_loops(device), mock.patch.object(loop, "_unwrapped", checked), small_arrays(ELEMENTS, poison),
+        loop.python_loops(device), mock.patch.object(loop.Loop, "unwrapped", checked), small_arrays(ELEMENTS, poison),
     ):
         yield

@@ -231,6 +231,17 @@ def test_memory_of_another_shape_is_no_output() -> None:
     assert caught.value.clause == "operator/output-shape"
 
 
+@pytest.mark.clause("types/half")
+def test_memory_of_half_precision_takes_a_result_that_is_rounded_once() -> None:
+    op = get("elemwise_add")
+    ins = [as_buffer(np.array([value], np.float32)) for value in (1, 2**-11 + 2**-20)]
+    for kind, expected in ((np.float32, 1 + 2**-11 + 2**-20), (np.float16, 1 + 2**-10)):
+        out = as_buffer(np.zeros(1, kind))
+        runner.forward(op, op.params(), ins, [out])
+        assert out.to_numpy().dtype == kind
+        assert out.to_numpy().tolist() == [expected]
+
+
 @pytest.mark.clause("operator/input-shape")
 def test_an_input_that_a_page_lets_pass_is_refused() -> None:
     # a page whose infer answers with the shape of the first input, whatever the second one has
