@@ -108,7 +108,7 @@ def array_call(op: Op, args: tuple, said: dict[str, Any], taken_apart: TakenApar
 
 
 def pair(left: Any, right: Any, array_op: str, scalar_op: str) -> Any:
-    """The result of an arithmetic operator; ``array_op`` takes two arrays, ``scalar_op`` an array and a number."""
+    """``left`` and ``right`` joined by ``array_op``, for two arrays, or ``scalar_op``, for an array and a number."""
     kind = type(right)
     key: tuple | None = None
     if type(left) is NDArray:
