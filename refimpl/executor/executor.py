@@ -228,7 +228,7 @@ class Executor:
     # --- watching ----------------------------------------------------------------------------------
 
     def set_monitor_callback(self, callback: MonitorCallback | None, monitor_all: bool = False) -> None:
-        """Call ``callback(name, array)`` after every node, for its outputs; ``monitor_all``: before it, for its inputs."""
+        """Call ``callback(name, array)`` for the outputs of each node; ``monitor_all``: for its inputs before it runs."""
         self._monitor = None if callback is None else (callback, monitor_all)
 
     # --- looking -----------------------------------------------------------------------------------
