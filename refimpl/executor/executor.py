@@ -228,7 +228,7 @@ class Executor:
     # --- watching ----------------------------------------------------------------------------------
 
     def set_monitor_callback(self, callback: MonitorCallback | None, monitor_all: bool = False) -> None:
-        """Call ``callback(name, array)`` for the outputs of each node; ``monitor_all``: for its inputs before it runs."""
+        """Call ``callback(name, array)`` for each output of a node that ran; ``monitor_all``: for its inputs before."""
         self._monitor = None if callback is None else (callback, monitor_all)
 
     # --- looking -----------------------------------------------------------------------------------
