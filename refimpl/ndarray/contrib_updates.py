@@ -1,7 +1,7 @@
-"""mx.nd.contrib.adamw_update and its kin: update operators that take lists of weights, and a loss scale as a number.
+"""mx.nd.contrib.adamw_update and others: update operators that take lists of weights, and a loss scale as a number.
 
-The formulas are those of ``_adamw_update`` and ``_multi_lamb_update``. Every function returns the new weights, which
-are in ``out`` too when that is given; states, and master copies ``weight32``, change in place.
+The formulas are on the pages of ``_adamw_update`` and ``_multi_lamb_update``. Every function returns the new weights,
+and writes them into ``out`` if given; states, and master copies ``weight32``, change in place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Arrays = Sequence[NDArray]
 
 
 def _scale(like: NDArray, rescale_grad: NDArray | float) -> NDArray:
-    """The scale of gradients as a float32 array where ``like`` is."""
+    """The scale of gradients as a float32 array on the context of ``like``."""
     if isinstance(rescale_grad, NDArray):
         return rescale_grad.as_in_context(like.context).astype("float32", copy=False)
     return full((1,), rescale_grad, ctx=like.context)

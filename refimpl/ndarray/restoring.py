@@ -1,4 +1,4 @@
-"""Giving things back what they held, when the call that was changing them fails in the middle."""
+"""Restores arrays, containers and attributes when the call that changes them fails."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from .ndarray import NDArray, empty
 
 _VALUES = frozenset({int, float, bool, str, type(None)})
 _NEVER_CHANGED = frozenset({"sym_info"})
-"""Attributes that are not followed: what an optimizer knows of the network is large."""
+"""Attributes that are not followed: an optimizer's description of the network is large."""
 _ZEROS = object()
-"""What is remembered of an array whose bits are all 0, as bind leaves it: to read it takes no memory of the system."""
+"""Stands for the values of an array whose bits are all 0, as after bind: no copy is made."""
 _LARGE = 1 << 16
-"""Bytes from which on an array is searched for a bit that is 1; a smaller one is copied as soon."""
+"""The least bytes of an array that is searched for a bit of 1; copying a smaller array is as fast."""
 
 
 class Held:
-    """What arrays, containers and objects hold now, to be given back to the very same ones.
+    """The present contents of arrays, containers and objects, which :meth:`give_back` restores in the same objects.
 
-    Followed are dicts, lists and tuples, ``roots`` that have attributes, and objects of ``kinds``; anything else
-    counts as a value. Without ``listed`` arrays in lists are values too: only the list is remembered. Of the dicts
-    in ``shallow`` only is remembered which values they hold.
+    Args:
+        roots: the objects, whose items and attributes are followed.
+        kinds: classes whose objects are followed, too, like dicts, lists and tuples; other objects count as values.
+        listed: False does not follow lists, except roots: only their items are remembered, not the arrays' values.
+        shallow: dicts that are not followed: only their items are remembered.
     """
 
     def __init__(
@@ -35,7 +37,7 @@ class Held:
     ) -> None:
         self._arrays: list[tuple[Any, Any]] = []
         self._containers: list[tuple[Any, Any]] = [(one, dict(one)) for one in shallow]
-        self._seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
+        self._seen: dict[int, Any] = {}  # keeps the objects alive, so that no other object gets their id
         self._kinds, self._listed = kinds, listed
         self._switches = tape.STATE.recording, tape.STATE.training
         for root in roots:
@@ -65,11 +67,11 @@ class Held:
 
     def _take_all(self, things: Any) -> None:
         for thing in things:
-            if type(thing) not in _VALUES:  # every update comes here, and most of what an optimizer has are numbers
+            if type(thing) not in _VALUES:  # a quick test: most attributes of an optimizer are numbers
                 self._take(thing)
 
     def give_back(self) -> None:
-        """Put everything back, into the same arrays and containers; autograd records, or not, as then."""
+        """Restore the contents of all arrays and containers, and autograd's switches for recording and training."""
         tape.STATE.recording, tape.STATE.training = self._switches
         for container, before in self._containers:
             if isinstance(container, list):
@@ -82,12 +84,12 @@ class Held:
 
 
 def attributes_of(*things: Any) -> list[dict]:
-    """The dicts of attributes of those that have one; a class keeps its own, which nobody may replace."""
+    """The attribute dicts of the objects that have one; classes are left out, as their dicts are read-only."""
     return [vars(thing) for thing in things if hasattr(thing, "__dict__") and not isinstance(thing, type)]
 
 
 def _copy(array: Any) -> Any:
-    """The values of an array in memory of its own, off the tape; one that failed stays failed."""
+    """A copy of an array's values, off the tape; the copy of an array that holds a failure holds it, too."""
     if not isinstance(array, NDArray) or array.is_sparse:
         return array.copy()
     if _is_at_rest(array):
@@ -101,7 +103,7 @@ def _copy(array: Any) -> Any:
 
 
 def _is_at_rest(array: NDArray) -> bool:
-    """Whether plain memory holds the values: no task of the engine, no failure and no GPU is about."""
+    """Whether CPU memory holds the values: no task of the engine may write them, and no memory holds a failure."""
     return array._buffer.device == "cpu" and not engine.attention
 
 
@@ -124,7 +126,7 @@ def _overwrite(array: Any, before: Any) -> None:
     "SVRG/atomic", "Executor2/atomic",
 )
 def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
-    """Give ``roots`` back what they held before the block when it fails; see :class:`Held`."""
+    """If the block fails, restore the contents that ``roots`` had before it; ``how`` has options of :class:`Held`."""
     held = Held(*roots, **how)
     try:
         yield
@@ -135,9 +137,9 @@ def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
 
 @decides("DataIter/undelivered", "DataIter/interrupted-reset")
 def delivered(iterator: Any, step: Callable[[], Any]) -> Any:
-    """What ``step()`` delivers; unless that is the end, an ``iterator`` whose step fails is as it was before.
+    """The result of ``step()``; if it fails, other than by StopIteration, ``iterator`` gets its attributes back.
 
-    There is no ``with`` here: nothing may come between the delivery and the return.
+    There is no ``with`` here: no interrupt may come between the result and the return.
     """
     before = dict(vars(iterator))
     try:
