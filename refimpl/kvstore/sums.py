@@ -1,4 +1,4 @@
-"""Adding up dense arrays of several devices, in the order of the store."""
+"""Sums of dense arrays of several devices, in the store's order of addition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..ndarray import NDArray
 
 
 def require_alike(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
-    """Refuse several arrays that cannot be added up in the place of ``stored`` (MXNetError)."""
+    """Refuse arrays of another shape than ``stored`` (MXNetError)."""
     for array in arrays:
         if array.shape != stored.shape:
             raise refusal(
@@ -26,7 +26,7 @@ def require_alike(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
 def added_up(arrays: Sequence[NDArray], context: Context, dtype: Any, size: int) -> NDArray:
     """Return the sum of two or more arrays of one shape, cast to ``dtype``.
 
-    The first array is the total; groups of ``size`` of the others are each added up and then added to the total.
+    The first array is the total; each group of ``size`` later arrays is added up, and its sum is added to the total.
     """
     total, *rest = [_beside(_cast(array, dtype), context) for array in arrays]
     for start in range(0, len(rest), size):
@@ -42,12 +42,12 @@ def _cast(array: NDArray, dtype: Any) -> NDArray:
 
 
 def _beside(array: NDArray, context: Context) -> NDArray:
-    """``array``, copied if an operator on ``context`` could not read it where it is."""
+    """``array``, or a copy on ``context`` if an operator there cannot read its memory."""
     return array if array.handle.device == context.memory else array.as_in_context(context)
 
 
 def _added(left: NDArray, right: NDArray) -> NDArray:
-    """``mx.nd.elemwise_add(left, right)``, for arrays that are known to be alike."""
+    """``mx.nd.elemwise_add(left, right)``, for arrays of the same shape and dtype, without checks."""
     one, other = left.handle, right.handle
     total = allocate(one.shape, one.dtype, one.device)
     runner.forward(get("elemwise_add"), NoParams(), [one, other], [total])

@@ -1,7 +1,7 @@
-"""What carries the messages of a distributed store: an interface of three calls, and a ticket for each message.
+"""The transport of a distributed store's messages: an interface of three calls, and a ticket for each message.
 
-``simulated.py`` carries them within one process. A way to real machines is another class with these calls; neither
-the servers (``server.py``) nor the workers' store (``distributed.py``) would notice.
+``simulated.py`` carries messages within one process. A transport between real machines is another class with the same
+calls; neither the servers (``server.py``) nor the workers' store (``distributed.py``) depend on the class.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from ..log import LOG
 from .messages import Answer, Body, Push, Recall, Refused, Reply, Request, size_of
 
 WAITING = 1 << 28
-"""A worker that has sent more bytes than this to one server, without an answer, waits before it sends more."""
+"""The most unanswered bytes to one server, after which a worker waits before it sends more."""
 
 KEPT = 1 << 32
-"""A server keeps so many bytes of answers for a worker that may come back, and no more."""
+"""The most bytes of answers that a server keeps for a worker that may be started again."""
 
 
 class Ticket:
     """A message that was sent, and its answer when it has come.
 
     Attributes:
-        told: whether somebody has waited for the answer.
+        told: whether a caller has waited for the answer.
     """
 
     def __init__(self, worker: int, server: int, number: int, wait: Callable[[Ticket], None]) -> None:
@@ -35,10 +35,10 @@ class Ticket:
         self._wait = wait
 
     def wait(self) -> Answer:
-        """The answer, when it is there.
+        """Wait for the answer and return it.
 
         Raises:
-            MXNetError: the server refused, or the answer can never come; the message says who is missing.
+            MXNetError: the server refused, or the answer can never come; the message names the missing workers.
         """
         self.told = True
         if self.answer is None and not self.failure:
