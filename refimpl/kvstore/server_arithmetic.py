@@ -85,7 +85,7 @@ def dense(value: Value) -> np.ndarray:
 
 
 def stored_like(value: Value, held: Value) -> Value:
-    """``value`` in the storage and dtype of ``held``; a dense value made row_sparse stores every row, for updates."""
+    """``value`` in the storage and dtype of ``held``; a dense value made row_sparse stores every row."""
     if isinstance(held, Rows):
         if isinstance(value, Rows):
             return Rows(value.ids, frozen(value.data.astype(held.dtype)), value.shape)
