@@ -97,7 +97,7 @@ class Channel:
         return request, ticket
 
     def take(self, reply: Reply) -> bool:
-        """Give an answer to its ticket; False if it came before, or was meant for an earlier incarnation."""
+        """Give an answer to its ticket; False for a repeated answer, or an answer to an earlier incarnation."""
         if reply.incarnation != self.incarnation or reply.number not in self.unanswered:
             return False
         request, ticket = self.unanswered.pop(reply.number)
@@ -110,13 +110,13 @@ class Channel:
         return True
 
     def hold(self, number: int) -> None:
-        """Let the server forget its answers to what was asked below ``number``."""
+        """Let the server forget its answers to the requests below ``number``."""
         if self.held is not None:
             self.held, self._kept = number, 0
 
     @decides("Cluster/bytes-kept")
     def _count(self, size: int) -> None:
-        """Count answers that the server keeps; too many of them are given up, and with them an exact return."""
+        """Count the bytes of answers that the server keeps; above ``KEPT`` it drops them, and no return is possible."""
         if self.held is None:
             return
         self._kept += size
@@ -132,7 +132,7 @@ class Transport(Protocol):
     """The interface between a distributed store and a network.
 
     Attributes:
-        servers, workers: how many there are.
+        servers, workers: the numbers of servers and workers.
         returning: whether a worker's process that ends is started again, see ``Cluster/kill``.
     """
 
@@ -141,16 +141,16 @@ class Transport(Protocol):
     returning: bool
 
     def send(self, rank: int, server: int, body: Body, number: int | None = None) -> Ticket:
-        """Send a message; those of one worker to one server arrive once each and in order.
+        """Send a message; the messages of one worker to one server arrive once each and in order.
 
-        ``number`` is that of a request that is asked again.
+        ``number`` is the number of an earlier request that is repeated; None for a new request.
         """
 
     def channel(self, rank: int, server: int) -> Channel:
-        """The worker's end of a connection: which number comes next, and which answers a server keeps."""
+        """The worker's end of a connection, with the next number and the answers that the server keeps."""
 
     def stop(self, rank: int) -> None:
-        """Let a worker leave for good: nobody waits for it any longer."""
+        """Let a worker leave for good: rounds and barriers no longer wait for it."""
 
 
 __all__ = ["KEPT", "WAITING", "Channel", "Ticket", "Transport"]
