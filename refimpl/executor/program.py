@@ -1,4 +1,4 @@
-"""Program: a graph bound to memory and lists of steps. Binding makes it in six steps:
+"""Program: a graph bound to memory, with its lists of steps. Binding makes it in six steps, in this order.
 
 1. derive    the gradient graph of the wanted arguments
 2. infer     shapes and dtypes of every value, from the bound arrays

@@ -47,7 +47,7 @@ def read_shape(given: Sequence[int]) -> Shape | None:
 
 
 def shown_shape(found: Shape | None) -> Shape | None:
-    """A shape in the form for users: unknown dimensions and shapes are -1 and None under ``np_shape``, else 0 and ()."""
+    """A shape in the form for users: unknown dimensions, shapes are -1, None under ``np_shape``, and 0, () outside."""
     if is_np_shape():
         return None if found is None else tuple(map(int, found))
     return tuple(0 if side == UNKNOWN else side for side in found or ())
@@ -238,7 +238,7 @@ def _told(given: Mapping[Any, Any], node: Node) -> Any:
 
 
 def _told_further(facts: Facts, rule_name: str, reported: bool) -> Facts:
-    """All facts that follow from ``facts``, or with ``reported`` by MXNet's rules; contradictions are always refused."""
+    """All facts that follow from ``facts``, with ``reported`` by MXNet's rules; contradictions are always refused."""
     found = facts.copy() if reported else facts
     _complete(found, rule_name)
     if reported:
