@@ -120,7 +120,7 @@ class Findings:
         found = []
         for worker, pushes in enumerate(self.pushes[read.key]):
             count = len(pushes.columns)
-            if worker in self.lost or (self.sync and read.after_loss):  # unknown which pushes arrived, and in which round
+            if worker in self.lost or (self.sync and read.after_loss):  # unknown which pushes arrived, in which round
                 found.append((0, count))
             elif self.sync:
                 rounds = min(read.pushed, count) if worker in self.left else read.pushed
