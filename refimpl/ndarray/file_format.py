@@ -114,7 +114,7 @@ def _require_version(reader: _Reader, magic: int, start: int) -> None:
 
 @decides("params-file/unallocated", "params-file/older-versions")
 def _read_array(reader: _Reader, *, alone: bool = False) -> NDArray | None:
-    """Read one record; None for an array without memory. ``alone``: the record of a pickle, where np_shape is free."""
+    """Read one record; None for an array without memory. ``alone``: read a pickle's record under any np_shape."""
     start = reader.at
     magic = reader.number("I")
     stored: tuple[int, ...] = ()

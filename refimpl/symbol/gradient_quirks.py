@@ -61,7 +61,7 @@ class _LostContributions(Contributions):
 
 
 def contributions(in_executor: bool) -> Contributions:
-    """A new Contributions, of MXNet's wrong kind for executors under the quirk; autograd is right in MXNet too."""
+    """A new record of contributions; under the quirk, that of MXNet's executors (MXNet's autograd is right)."""
     return _LostContributions() if in_executor and _SUM_CAP.active else Contributions()
 
 
