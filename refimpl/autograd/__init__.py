@@ -1,4 +1,4 @@
-"""mx.autograd: recording what operators did, and gradients of what was recorded."""
+"""mx.autograd: records operators, and computes gradients of the recorded computation."""
 
 from .autograd import (
     Function,

@@ -1,8 +1,8 @@
-"""mx.autograd: gradients of what ran, by reading the tape backwards.
+"""mx.autograd: gradients of recorded operators, by reading the tape backwards.
 
-``with mx.autograd.record():`` (``refimpl/ndarray/recording.py``) puts operators on the tape (``tape.py`` there).
-``backward`` turns the tape into a graph of ordinary nodes, asks the one gradient pass that symbols use too
-(``refimpl/symbol/gradient.py``) for the graph of the gradients, and runs that, one node after the other.
+Within ``with mx.autograd.record():`` (``refimpl/ndarray/recording.py``) operators are recorded on the tape
+(``refimpl/ndarray/tape.py``). ``backward`` turns the tape into a graph of ordinary nodes, makes the graph of the
+gradients by the same pass as symbols (``refimpl/symbol/gradient.py``), and runs that graph node by node.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from .tape_graph import TapeGraph, not_in_graph
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
     """Make arrays variables: ``backward`` writes their gradients into ``gradients``.
 
-    ``grad_reqs`` is "write", "add" or "null", for all or one each.
+    ``grad_reqs`` is "write", "add" or "null", for all variables, or a list with one requirement for each.
 
     Raises:
-        KeyError: a requirement is none of the three.
+        KeyError: a requirement is none of write, add and null.
         ValueError: the lists have different lengths.
     """
     marked = [variables] if isinstance(variables, NDArray) else list(variables)
@@ -61,7 +61,7 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
 
 
 class _Values(dict[Key, NDArray]):
-    """The arrays of entries: of gradients once they are computed, of the tape when they are first asked for."""
+    """Key of an entry -> its array: gradients when they are computed, arrays of the tape when they are first read."""
 
     def __init__(self, graph: TapeGraph) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ def _run_gradients(
     graph: TapeGraph, heads: Sequence[Place], head_grads: Sequence[NDArray | None], wanted: Sequence[Place],
     create_graph: bool, is_train: bool,
 ) -> list[NDArray | None]:
-    """The gradient of every wanted place, None where the heads do not depend on it."""
+    """The gradient of every place in ``wanted``; None for a place that the heads do not depend on."""
     entries = [graph.entry(head) for head in heads]
     nodes = [graph.nodes.get(id(place)) for place in wanted]
     ids = {id(node) for node in nodes if node is not None}
@@ -95,7 +95,7 @@ def _run_gradients(
 
 
 def _run_nodes(made: Gradients, values: _Values, is_train: bool) -> None:
-    """Run the graph of the gradients; results that nobody reads are not computed."""
+    """Run the graph of the gradients; gradients that no node reads and no variable wants are not computed."""
     read = {(id(source), index) for node in made.nodes for source, index in node.inputs}
     read.update(map(key_of, made.of.values()))
     for node in made.nodes:
@@ -121,7 +121,7 @@ def _run_operator(node: Node, values: _Values) -> None:
 
 
 def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -> None:
-    """Compute those of the gradients of an operator that are read."""
+    """Compute the gradients of an operator whose entries are in ``read``."""
     assert node.op is not None
     record, number = values.graph.sources[id(node.primal)], id(node)
     assert isinstance(record, Record)
@@ -147,7 +147,7 @@ def _run_gradient(node: Node, values: _Values, read: set[Key], is_train: bool) -
 
 @decides("autograd/second-order")
 def _last_gradient(op: Op, inputs: int, outputs: int) -> Op:
-    """What stands on the tape for a gradient that has no gradient itself: asking for one is refused by name."""
+    """The operator on the tape for a gradient that has no gradient itself: differentiating it is refused by name."""
     names = tuple(f"input{i}" for i in range(inputs))
     return Op(
         name=f"_backward_{op.name}", doc="", forward=op.forward, infer=op.infer, inputs=names, all_inputs=names,
@@ -187,39 +187,39 @@ def _heads_of(heads: Any, head_grads: Any) -> tuple[list[Place], list[NDArray | 
 
 @decides("autograd/head-dtype")
 def _fitting(given: NDArray, head: NDArray) -> NDArray:
-    """A head gradient as the kernels need it: dense, and of its head's type."""
+    """A head gradient as kernels take it: dense, and of the dtype of its head."""
     dense = given.tostype("default") if given.is_sparse else given
     return dense.astype(head.dtype, copy=False)
 
 
 @decides("autograd/once")
 def _spend(graph: TapeGraph) -> None:
-    """Free what the tape holds: [autograd/once]."""
+    """Free the records and constants of the tape: [autograd/once]."""
     for _, noted in graph.records:
         noted.spent = True
         noted.inputs, noted.outputs = [], []
     for _, place in graph.variables:
-        place.left = place.gradient is None  # constants may be written again, and start no record
+        place.left = place.gradient is None  # constants leave the tape: they may be written again
 
 
 def backward(
     heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
 ) -> None:
-    """Gradients of ``heads`` into the arrays of all variables.
+    """Compute the gradients of ``heads`` into the gradient arrays of all variables.
 
-    Variables that the heads do not depend on keep the gradients they had.
+    Variables that the heads do not depend on keep their gradients.
 
     Args:
         heads: an array, or a list of arrays, computed while recording.
-        head_grads: their weights, arrays of the same shapes; None, alone or in the list, for ones.
-        retain_graph: keep what was recorded, so that it can be differentiated again.
+        head_grads: the weights of the heads, arrays of the same shapes; None, alone or in the list, means ones.
+        retain_graph: whether to keep the records, so that the heads can be differentiated again.
         train_mode: whether operators such as Dropout run as in training.
 
     Raises:
         MXNetError: a head is not on the tape, its computation was differentiated before without
-            ``retain_graph``, the heads depend on no variable whose gradient is wanted, or an operator on the way
-            has no gradient.
-        AssertionError: there are not as many head gradients as heads.
+            ``retain_graph``, the heads depend on no variable whose gradient is wanted, or an operator between a head
+            and a variable has no gradient.
+        AssertionError: the number of head gradients is not the number of heads.
     """
     places, grads = _heads_of(heads, head_grads)
     graph = TapeGraph(places, repeated=True)
@@ -259,12 +259,12 @@ def grad(
         heads: an array, or a list of arrays, computed while recording.
         variables: an array, or a list of arrays, with a gradient attached.
         head_grads: the weights of the heads, as for :func:`backward`.
-        retain_graph: keep what was recorded; None for the value of ``create_graph``.
-        create_graph: put the gradients on the tape, so that they can be differentiated again.
+        retain_graph: whether to keep the records; None means the value of ``create_graph``.
+        create_graph: whether to record the gradients, so that they can be differentiated again.
         train_mode: whether operators such as Dropout run as in training.
 
     Raises:
-        MXNetError: as :func:`backward`; or a variable was never marked, or the heads do not depend on it.
+        MXNetError: as :func:`backward`; or an array in ``variables`` was never marked, or no head depends on it.
         AssertionError: there are no variables.
     """
     marked = [variables] if isinstance(variables, NDArray) else list(variables)
@@ -281,7 +281,7 @@ def grad(
             found = zeros(variable.shape, variable.context, variable.dtype)
             if result is not None:
                 found = result.as_in_context(variable.context)
-            if id(found._buffer) in taken:  # a head gradient passed on, or one gradient for two variables
+            if id(found._buffer) in taken:  # the array is a head gradient, or another variable's gradient
                 found = found.copy()
             taken.add(id(found._buffer))
             place = variable._place

@@ -14,9 +14,9 @@ from ..ndarray.recording import is_recording, is_training, pause
 class Function:
     """A computation with a hand-written gradient: override ``forward`` and ``backward``.
 
-    An object serves one call. ``forward`` gets the input arrays and returns the outputs, ``backward`` gets one
-    head gradient per output and returns one gradient per input; ``save_for_backward`` keeps arrays between them
-    in ``saved_tensors``. Neither is recorded.
+    An object is for one call. ``forward`` gets the input arrays and returns the outputs; ``backward`` gets one head
+    gradient per output and returns one gradient per input. ``save_for_backward`` keeps arrays for ``backward`` in
+    ``saved_tensors``. Operators inside ``forward`` and ``backward`` are not recorded.
     """
 
     def __init__(self) -> None:
@@ -24,11 +24,11 @@ class Function:
         self.saved_tensors: tuple[NDArray, ...] = ()
 
     def save_for_backward(self, *args: NDArray) -> None:
-        """Keep arrays for ``backward``, which finds them in ``saved_tensors``."""
+        """Keep arrays in ``saved_tensors``, for ``backward``."""
         self.saved_tensors = args
 
     def __call__(self, *inputs: NDArray) -> Any:
-        """Run ``forward`` and put the call on the tape."""
+        """Run ``forward`` and record the call on the tape."""
         if self._used:
             raise refusal(
                 "autograd/function-once", "Each Function instance can only be called once."
@@ -76,7 +76,7 @@ class Function:
             name="_CustomFunction", doc="", forward=_not_run_again, infer=_as_given, infer_type=_not_run_again,
             inputs=names, all_inputs=names,
             outputs=tuple(f"output{i}" for i in range(len(outputs))), backward=backward_page,
-            needs=names,  # what was saved depends on them: a second gradient has to know
+            needs=names,  # saved arrays may depend on the inputs, which a second gradient has to know
         )
 
     def forward(self, *inputs: NDArray) -> Any:
@@ -89,7 +89,7 @@ class Function:
 
 
 def _as_given(p: Any, ins: list, outs: list) -> tuple[list, list]:
-    """Shapes are those of the arrays that the call had."""
+    """The ``infer`` of the operator: the shapes of the call's arrays are complete."""
     del p
     return ins, outs
 

@@ -1,4 +1,4 @@
-"""Where the gradients of autograd go: arrays of any storage, written or added to.
+"""Writes or adds the gradients of autograd into gradient arrays of any storage.
 
 ``refimpl/symbol/storage.py`` says which rows of a row_sparse gradient are stored.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @decides("autograd/zero", "Sparse/gradient")
 def write(place: Place, result: NDArray | None, graph: TapeGraph) -> None:
-    """Put the gradient of a variable where its requirement says; None is zero."""
+    """Write or add the gradient ``result`` of a variable into its array, as its requirement says; None means zero."""
     target = place.gradient
     assert target is not None
     if result is None:
@@ -39,7 +39,7 @@ def write(place: Place, result: NDArray | None, graph: TapeGraph) -> None:
 
 
 def like(place: Place, result: NDArray, graph: TapeGraph) -> NDArray:
-    """``result`` in the storage of the gradient that the variable was given."""
+    """``result`` in the storage of the variable's gradient array."""
     if place.gradient is None or not place.gradient.is_sparse:
         return result
     made = zeros(result.shape, result.context, result.dtype, stype=place.gradient.stype)
@@ -48,7 +48,7 @@ def like(place: Place, result: NDArray, graph: TapeGraph) -> NDArray:
 
 
 def _clear(target: NDArray) -> None:
-    """Zero a gradient; of a sparse one nothing stays stored."""
+    """Set a gradient array to zero; a sparse array then stores nothing."""
     if target.is_sparse:
         zeros(target.shape, target.context, target.dtype, stype=target.stype).copyto(target)
     else:
@@ -56,7 +56,7 @@ def _clear(target: NDArray) -> None:
 
 
 def _rows(place: Place, target: NDArray, graph: TapeGraph) -> storage.Rows:
-    """The rows of a variable's gradient that were touched, None where any may have been."""
+    """The rows of a variable's gradient that were touched; None where any row may have been."""
     if target.stype != "row_sparse":
         return None
     order = [node for node, _ in (*graph.variables, *graph.records)]

@@ -1,7 +1,8 @@
 """The tape as a graph of ordinary nodes, which the gradient pass of symbols can read.
 
-Arrays belong to no node; ``TapeGraph.sources`` leads to those of this tape. A loop that trains records the same
-operators in every turn, so the nodes of a tape that was met before may be used again (``refimpl/replay/tapes.py``).
+Nodes hold no arrays; ``TapeGraph.sources`` maps a node to the record or variable with its arrays. A training loop
+records the same operators in every iteration, so the nodes of an equal tape may be used again
+(``refimpl/replay/tapes.py``).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..symbol.ir import Entry, Node
 
 
 class TapeNodes:
-    """The nodes of a tape, inputs first, and the graphs of its gradients by outputs and wanted variables."""
+    """The nodes of a tape, inputs first, and its gradient graphs, by outputs and wanted variables."""
 
     def __init__(self, sources: Sequence[Record | Place]) -> None:
         self.gradients: dict[tuple, gradient.Gradients] = {}
@@ -44,13 +45,13 @@ def _node(record: Record, number: int, inputs: list[Entry]) -> Node:
 
 
 class TapeGraph:
-    """Nodes for everything on the tape that ``heads`` depend on.
+    """A graph of the records and variables on the tape that ``heads`` depend on.
 
-    ``order`` holds them, inputs first; ``sources`` says by the id of a node where it comes from.
+    ``order`` has the nodes, inputs first; ``sources`` maps the id of a node to its record or variable.
 
     Args:
         heads: places on the tape.
-        repeated: whether nodes of an equal tape may be used again. Nobody may change them then.
+        repeated: whether nodes of an equal tape may be used again; such nodes must not be changed.
     """
 
     def __init__(self, heads: Sequence[Place], *, repeated: bool = False) -> None:
@@ -75,7 +76,7 @@ class TapeGraph:
             self.records.append((node, source))
 
     def gradients(self, outputs: Sequence[Entry], wanted: set[int], *, differentiable: bool) -> gradient.Gradients:
-        """The graph of the gradients of ``outputs`` with respect to the ``wanted`` nodes: see ``gradient.build``."""
+        """The gradient graph of ``outputs`` with respect to the ``wanted`` nodes; see ``gradient.build``."""
         key = (*map(key_of, outputs), frozenset(wanted), shared_weights.kind())
         found = None if differentiable else self._made.gradients.get(key)
         if found is None:
@@ -89,7 +90,7 @@ class TapeGraph:
         return Entry(self.nodes[id(place.record or place)], place.index)
 
     def array(self, key: Key) -> NDArray:
-        """The array of an entry, still on the tape."""
+        """An array on the memory of an entry, with its place on the tape."""
         number, index = key
         source = self.sources[number]
         if isinstance(source, Place):
@@ -112,7 +113,7 @@ def _listed(heads: Sequence[Place]) -> list[Record | Place]:
     Depth first without recursion: a tape may be long.
 
     Raises:
-        MXNetError: a record was read by an earlier backward pass that did not retain it.
+        MXNetError: an earlier backward pass without ``retain_graph`` has read a record.
     """
     found: list[Record | Place] = []
     seen: set[int] = set()
@@ -145,7 +146,7 @@ def _listed(heads: Sequence[Place]) -> list[Record | Place]:
 
 
 def not_in_graph() -> Exception:
-    """What is raised for an array that no backward pass can begin or go on with."""
+    """The error for an array through which no backward pass can go, because it is not or no longer on the tape."""
     return refusal(
         "autograd/on-tape",
         "Cannot differentiate an array that is not on the tape: compute it inside autograd.record() from"

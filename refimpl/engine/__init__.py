@@ -1,4 +1,4 @@
-"""mx.engine: order of execution, and when failures are seen.
+"""mx.engine: the order of execution, and when failures are raised.
 
 [engine/deferred] An operator whose arguments are right may still fail while it runs (a negative scale of
 ``random.normal``). Nothing is raised by the call: the arrays it should have written remember the failure, arrays
@@ -25,10 +25,10 @@ from .failures import Failures
 from .tasks import Engine, Naive, Queue, Shuffled, Task, Threaded
 
 attention = False
-"""Whether any memory has a story: this is all that the usual path, where nothing waits or failed, ever asks."""
+"""Whether some memory holds a failure or may wait for work: the one flag that the usual path reads."""
 
 queueing = False
-"""Whether work may be put off: the engine is not ``naive``."""
+"""Whether work may run later: the engine is not ``naive``."""
 
 # --- failures ----------------------------------------------------------------------------------------
 
@@ -44,29 +44,29 @@ _at_once = os.environ.get("MXNET_ENGINE_TYPE") == "NaiveEngine"
 
 @decides("random/deferred")
 def fail(error: Exception, written: Iterable[Buffer]) -> None:
-    """Remember that ``written`` hold no values because of ``error``."""
-    if _at_once and not _inside.task:  # on another thread nobody would see it
+    """Remember that the buffers ``written`` hold no values because of ``error``; raise it at once for NaiveEngine."""
+    if _at_once and not _inside.task:  # inside a task, maybe on another thread, nobody would catch it
         raise error
     _failures.add(error, written)
 
 
 def spoil(error: Exception, written: Iterable[Buffer]) -> None:
-    """Remember that ``written`` hold no values, because the call that was to write them did not finish."""
+    """Remember that the buffers ``written`` hold no values, because the call that writes them did not finish."""
     _failures.add(error, written)
 
 
 def overwrite(buffer: Buffer) -> None:
-    """Make way for new values: work on this memory is finished, a failure forgotten."""
+    """Prepare ``buffer`` for new values: wait for all work on its memory, and forget its failure."""
     if attention:
         _finish(buffer)
         _failures.overwritten(buffer)
 
 
 def settle(buffer: Buffer) -> None:
-    """Return when ``buffer`` holds its values.
+    """Wait until ``buffer`` holds its values.
 
     Raises:
-        MXNetError: the operator that should have written it failed.
+        MXNetError: the operator that writes it failed.
     """
     _finish(buffer)
     failure = _failures.of(buffer)
@@ -76,10 +76,10 @@ def settle(buffer: Buffer) -> None:
 
 
 def wait_all() -> None:
-    """Return when all work is done.
+    """Wait until all work is done.
 
     Raises:
-        MXNetError: an operator failed whose arrays are still alive, and nothing has raised its failure yet.
+        MXNetError: an operator failed, its outputs are still alive, and its failure has not been raised yet.
     """
     if not _inside.task:  # a task would wait for itself
         _engine.finish_all()
@@ -92,7 +92,7 @@ def wait_all() -> None:
 
 
 class _Inside(threading.local):
-    """Whether this thread is inside a task: what it does then belongs to that task."""
+    """Whether this thread is inside a task; operators that it runs then belong to that task."""
 
     task = False
 
@@ -110,11 +110,18 @@ def run(
     name: str, context: str, work: Callable[[], None], reads: list[Buffer], writes: list[Buffer],
     changes: Iterable[Buffer] = (), alone: bool = False,
 ) -> None:
-    """Do ``work`` now or later, as the engine decides; a failure stays with ``writes``.
+    """Do ``work`` now or later, as the engine decides; if it fails, the buffers ``writes`` hold the failure.
 
-    ``name`` is what the profiler shows, ``context`` the device whose thread does it, ``reads`` the buffers it reads.
-    ``changes`` are written too, but hold values even after a failure: random streams, auxiliary states. Work that
-    goes ``alone`` runs a user's code, which may read any memory: it waits for everything and runs at once, here.
+    Args:
+        name: the name that the profiler shows.
+        context: the device whose thread does the work.
+        work: runs the operator.
+        reads: the buffers that the work reads.
+        writes: the buffers that the work writes.
+        changes: buffers that the work also writes, and that hold values even after a failure: random streams,
+            auxiliary states.
+        alone: whether the work runs a user's code, which may read any memory: all earlier work is done first, then
+            this thread runs the code.
     """
 
     def guarded() -> None:
@@ -135,13 +142,13 @@ def run(
 
 @decides("engine/user-code")
 def goes_alone(p: Any) -> bool:
-    """Whether an operator with parameters ``p`` runs code that may use memory which the operator does not name."""
+    """Whether an operator with parameters ``p`` runs a user's code, which may use memory beside its arguments."""
     return getattr(p, "runs_user_code", False)
 
 
 @decides("engine/interrupted")
 def attempt(work: Callable[[], None], reads: list[Buffer], writes: list[Buffer]) -> None:
-    """Do ``work`` now, unless what it reads has failed."""
+    """Do ``work`` now; if a buffer of ``reads`` holds a failure, ``writes`` inherit it instead."""
     if _failures:
         for source in reads:
             failure = _failures.of(source)
@@ -154,18 +161,18 @@ def attempt(work: Callable[[], None], reads: list[Buffer], writes: list[Buffer])
         work()
     except MXNetError as error:
         fail(error, writes)
-    except Exception as error:  # on another thread nobody would see it
+    except Exception as error:  # inside a task nobody would catch it
         if not _inside.task:
             raise
         fail(error, writes)
     except BaseException:
-        if _inside.task:  # the task counts as done, and nobody will run it again
+        if _inside.task:  # the task counts as done and will not run again
             spoil(unfinished("operator"), writes)
         raise
 
 
 def unfinished(what: str) -> Exception:
-    """What a reader of memory is told that a call left in the middle."""
+    """The error of reading an array whose operator or call was interrupted."""
     return refusal(
         "engine/unfinished", f"the last {what} did not finish, so that this array holds no values; run it again"
     )
@@ -199,7 +206,7 @@ def _install(engine: Engine) -> None:
 
 @contextmanager
 def use(kind: str, seed: int = 0) -> Iterator[Engine]:
-    """Within the block another engine orders the work; at its end everything is done.
+    """Within the block another engine orders the work; at the end of the block all work is done.
 
     Raises:
         ValueError: ``kind`` is none of naive, threaded and shuffled.
@@ -213,7 +220,7 @@ def use(kind: str, seed: int = 0) -> Iterator[Engine]:
 
 
 def current() -> Engine:
-    """The engine that orders the work; ``print(mx.engine.current().queue)`` shows what waits for what."""
+    """The engine that orders the work; ``print(mx.engine.current().queue)`` shows which task waits for which."""
     return _engine
 
 
@@ -223,7 +230,7 @@ _bulk_size = 15  # MXNet's default
 
 
 def set_bulk_size(size: int) -> int:
-    """Remember how many operators MXNet would hand over at once; returns what it was. Nothing depends on it."""
+    """Remember how many operators MXNet would hand over at once; returns the previous number. It has no effect."""
     global _bulk_size  # a setting of the process
     before, _bulk_size = _bulk_size, size
     return before

@@ -1,9 +1,9 @@
-"""Says that kernels compile, while they do for the first time, so that nobody waits in silence.
+"""The notice that kernels compile, so that a user of a first run does not wait in silence.
 
-Numba tells when a compilation begins and ends. Where that takes longer than half a second, a line on the terminal says
-how many kernels are done and which layer of how many runs; it goes away when all are compiled. Without a terminal the
-logger ``refimpl`` says so, if it is enabled for INFO and has a handler. Otherwise nothing is written, nor is anything
-with ``REFIMPL_COMPILE_NOTICE=0`` in the environment.
+Numba reports the begin and the end of each compilation. When compiling takes longer than half a second, a line on the
+terminal says how many kernels are compiled and which layer of how many runs; the line goes away when all kernels are
+compiled. Without a terminal the logger ``refimpl`` gets the line, if it is enabled for INFO and has a handler; else
+there is no notice, nor is there one with ``REFIMPL_COMPILE_NOTICE=0`` in the environment.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from ..base import decides
 from ..kernels.foundation.forks import own_lock, renew_in_child
 
 FIRST = 0.5
-"""Seconds of silence before the first word."""
+"""Seconds of compiling before the first notice."""
 SILENCE = 1.5
-"""Seconds between two lines of a logger."""
-_QUICK = 0.2  # between two changes of the line on a terminal
-_IDLE = 1.0  # without a compilation the line goes away
+"""Seconds between two lines in a log."""
+_QUICK = 0.2  # seconds between two changes of the line on a terminal
+_IDLE = 1.0  # seconds without a compilation, after which the line goes away
 
 
 def _unheard(watch: CompileWatch) -> None:
-    """Nobody asks how far it is."""
+    """The default of ``changed``: do nothing."""
 
 
 class CompileWatch(Listener):
-    """Counts compilations, those of helpers too: the threads that lead them tell (``kernels/foundation/ahead.py``).
+    """Counts compilations, also of helper processes: threads here report them (``kernels/foundation/ahead.py``).
 
-    ``changed`` is called, from whichever thread compiles, as each begins and ends. ``seconds`` is how long anything was
-    compiled.
+    ``changed`` is called as each compilation begins and ends, from the thread that compiles. ``seconds`` is the time
+    during which at least one kernel was compiling.
     """
 
     def __init__(self, changed: Callable[[CompileWatch], None] = _unheard) -> None:
@@ -52,11 +52,11 @@ class CompileWatch(Listener):
         renew_in_child(self)
 
     def after_fork(self) -> None:
-        """Nothing is compiled: the threads that lead helpers are not in a forked process."""
+        """Start from "nothing compiles": a forked process has none of the threads that compile."""
         self.current = ""
         self._depth = threading.local()
         self._started = 0.0
-        self._now: dict[int, str] = {}  # what is compiled, by thread
+        self._now: dict[int, str] = {}  # thread -> the kernel that it compiles
 
     def on_start(self, event: Event) -> None:
         """A kernel, or a formula that a kernel calls, begins to compile."""
@@ -73,11 +73,11 @@ class CompileWatch(Listener):
         self._changed(self)
 
     def on_end(self, event: Event) -> None:
-        """It is compiled."""
+        """A kernel, or a formula that a kernel calls, is compiled."""
         del event
         depth = getattr(self._depth, "value", 0)
         self._depth.value = max(depth - 1, 0)
-        if depth != 1:  # inside another one, or begun before this watch
+        if depth != 1:  # inside another compilation, or begun before this watch
             return
         with self._lock:
             self.done += 1
@@ -92,25 +92,25 @@ class CompileWatch(Listener):
         self.current = f"{first} and {len(others) - 1} more" if len(others) > 1 else first
 
     def text(self) -> str:
-        """Say how far it is."""
+        """The progress: how many kernels are compiled, which compile, for how many seconds."""
         now = f", now {self.current}" if self.current else ""
         running = time.monotonic() - self._started if self.current else 0.0
         return f"{self.done} done{now} ({self.seconds + running:.0f} s)"
 
 
 class _Running:
-    """The layers of the executor that runs: how many, and those that are left."""
+    """The progress of the executor that runs: how many layers it has, and the layers left."""
 
     def __init__(self) -> None:
         self._total, self._left = 0, iter(())
 
     def begin(self, layers: Sequence[Any]) -> Iterator[Any]:
-        """The layers one by one, counted by what has not been asked for yet: running them costs nothing more."""
+        """An iterator over the layers; its length hint counts the layers left, so counting costs no time."""
         self._total, self._left = len(layers), iter(layers)
         return self._left
 
     def text(self) -> str:
-        """Which layer of how many runs; empty where none does."""
+        """The number of the layer that runs, and of all layers; empty where none runs."""
         left = length_hint(self._left)
         return f", layer {self._total - left} of {self._total}" if left else ""
 
@@ -119,7 +119,7 @@ RUNNING = _Running()
 
 
 class Notice:
-    """Speaks up while kernels compile."""
+    """Shows the notice, from a thread of its own, while kernels compile."""
 
     def __init__(self) -> None:
         self.watch = CompileWatch(self._changed)
@@ -131,7 +131,7 @@ class Notice:
 
     @contextlib.contextmanager
     def left_to_others(self) -> Iterator[None]:
-        """Within this block somebody else says so."""
+        """Within this block show no notice: the caller shows its own."""
         self._quiet += 1
         try:
             yield
@@ -150,8 +150,8 @@ class Notice:
                 self._thread.start()
 
     def _speak(self) -> None:
-        """Say how far it is until nothing compiles any more."""
-        with contextlib.suppress(OSError, ValueError):  # nobody reads, or the stream was closed
+        """Show the progress until no kernel compiles any more."""
+        with contextlib.suppress(OSError, ValueError):  # the reader is gone, or the stream is closed
             self._until_idle()
 
     def _until_idle(self) -> None:
@@ -199,7 +199,7 @@ NOTICE = Notice()
 
 @decides("compiling/notice")
 def listen() -> None:
-    """Speak up from now on, unless the environment says not to."""
+    """Show notices from now on, unless ``REFIMPL_COMPILE_NOTICE`` is 0."""
     if os.environ.get("REFIMPL_COMPILE_NOTICE", "1") != "0":
         register("numba:compile", NOTICE.watch)
 

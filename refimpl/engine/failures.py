@@ -1,4 +1,4 @@
-"""Which memory holds no values, and why."""
+"""Memory that holds no values because an operator failed, with the failure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .tasks import Span, overlap, owner_of, span_of
 
 
 class Told(Exception):
-    """What a traceback said that is not kept."""
+    """The text of a traceback whose frames are not kept."""
 
 
 def _without_frames(error: Exception) -> Exception:
-    """A failure without the frames of its tracebacks, which hold the very arrays whose end ends the failure.
+    """The error without the frames of its tracebacks: frames would keep alive the arrays that hold the failure.
 
-    What the cause's traceback said, the user's own code, stays as text.
+    The traceback of the cause, the user's own code, stays as text.
     """
     cause = error.__cause__
     if cause is not None and cause.__traceback__ is not None:
@@ -36,20 +36,20 @@ def _without_frames(error: Exception) -> Exception:
 
 
 class Failure:
-    """Why the bytes of ``span`` hold no values, and whether somebody was told."""
+    """The error because of which the bytes of ``span`` hold no values, and whether it was raised already."""
 
     def __init__(self, span: Span, error: Exception, owner: weakref.ref) -> None:
         self.span, self.error, self.owner = span, error, owner
         self.reported = False
 
     def part(self, span: Span) -> Failure:
-        """The same failure of fewer bytes."""
+        """The same failure for the bytes of another span."""
         made = Failure(span, self.error, self.owner)
         made.reported = self.reported
         return made
 
     def again(self) -> Exception:
-        """The error once more: every reader's traceback is its own."""
+        """A copy of the error to raise: each reader gets a traceback of its own."""
         raised = copy.copy(self.error)
         raised.__cause__ = self.error.__cause__
         return raised
@@ -57,12 +57,12 @@ class Failure:
 
 @decides("engine/deferred")
 class Failures:
-    """All failures whose memory is alive; ``changed`` is called whenever one comes or goes."""
+    """All failures whose memory is alive; ``changed`` is called whenever a failure is added or forgotten."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._all: list[Failure] = []
         self._changed = changed
-        self._lock = own_lock()  # tasks fail on many threads, and an array may end inside any of these lines
+        self._lock = own_lock()  # tasks fail on many threads, and an array may be freed at any line below
 
     def __bool__(self) -> bool:
         return bool(self._all)
@@ -76,12 +76,12 @@ class Failures:
             self._changed()
 
     def of(self, buffer: Buffer) -> Failure | None:
-        """The failure of a buffer, None when it holds values."""
+        """The failure of a buffer; None when the buffer holds values."""
         span = [span_of(buffer)]
         return next((f for f in self._all if f.owner() is not None and overlap(span, [f.span])), None)
 
     def overwritten(self, buffer: Buffer) -> None:
-        """Forget the failures of memory that gets new values; what lies beside it keeps its own."""
+        """Forget failures of the bytes of ``buffer``, which get new values; bytes beside them keep their failures."""
         start, stop = span = span_of(buffer)
         with self._lock:
             gone = [failure for failure in self._all if overlap([span], [failure.span])]
@@ -100,7 +100,7 @@ class Failures:
                 self._changed()
 
     def report(self) -> Failure | None:
-        """A failure that nobody was told of, which now counts as told, with all others of the same error."""
+        """A failure that was not raised yet, or None; it and all failures of the same error now count as raised."""
         with self._lock:
             found = next((failure for failure in self._all if not failure.reported), None)
             if found is not None:
@@ -108,7 +108,7 @@ class Failures:
             return found
 
     def told(self, failure: Failure) -> None:
-        """Somebody is told of ``failure``, and so of all others of the same error."""
+        """Mark ``failure``, and all failures of the same error, as raised."""
         with self._lock:
             for other in self._all:
                 other.reported |= other.error is failure.error

@@ -1,8 +1,9 @@
-"""The fast road: what repeats is replayed, and loops run in their tuned twins. The chapter fast-road has its clauses.
+"""The fast road: repeated calls are replayed, and tuned twins run in the place of loops.
 
-``refimpl/replay`` records and replays. It lies above everything that it replays, so it puts its functions here, into
-``road``, when it is imported. Whoever runs something that may repeat asks :func:`is_open` first: that is the only
-place where it is decided. Without that folder on the disk ``road`` stays None, and every call runs its page.
+``refimpl/replay`` records and replays. It lies above the modules whose calls it replays, so it puts itself here, into
+``road``, when it is imported. Each of these modules asks :func:`is_open` before a call: only this function decides.
+Without the folder ``refimpl/replay`` ``road`` stays None, and every call runs its page. The clauses are in the chapter
+fast-road.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from . import profiling_hook
 
 SWITCH = "REFIMPL_FAST"
 KINDS = {"1": "what repeats is replayed, and twins run", "0": "every call runs its page"}
-"""What ``REFIMPL_FAST`` may be, and what it means."""
+"""The values of ``REFIMPL_FAST`` and their meanings."""
 
 road: Any = None
-"""What ``refimpl/replay/__init__.py`` offers; None where nothing is replayed."""
+"""The module ``refimpl.replay``; None where nothing is replayed."""
 
 
 @decides("fast-road/replay")
 def is_open() -> bool:
-    """Whether a call that is made now may be replayed."""
+    """Whether a call may be replayed now."""
     return not (
         road is None or CHOICE.plain or CHOICE.python or engine.attention
         or profiling_hook.imperative is not None or profiling_hook.symbolic is not None
@@ -34,7 +35,7 @@ def is_open() -> bool:
 
 
 def is_quiet() -> bool:
-    """Whether nothing waits or has failed and no profiler looks on, so that a page can run at once, here."""
+    """Whether a page can run at once on this thread: no work waits, no memory holds a failure, no profiler is on."""
     return not (
         engine.attention or profiling_hook.imperative is not None or profiling_hook.symbolic is not None
     )
@@ -42,7 +43,7 @@ def is_quiet() -> bool:
 
 @decides("fast-road/switch")
 def read_switch() -> None:
-    """Take what the environment says of the fast road.
+    """Read ``REFIMPL_FAST`` from the environment.
 
     Raises:
         MXNetError: ``REFIMPL_FAST`` is neither 0 nor 1.
@@ -52,7 +53,7 @@ def read_switch() -> None:
 
 @contextmanager
 def use(active: bool) -> Iterator[None]:
-    """Within this block the fast road is on or off, in the whole process."""
+    """Within the block the fast road is on or off, in the whole process."""
     before, CHOICE.plain = CHOICE.plain, not active
     try:
         yield
@@ -62,8 +63,8 @@ def use(active: bool) -> Iterator[None]:
 
 @contextmanager
 def without_replays() -> Iterator[None]:
-    """Within this block nothing is replayed, and twins still run: what the laws of replays compare with."""
-    global road  # noqa: PLW0603  # there is one
+    """Within the block nothing is replayed, but twins run; the laws of replays compare with such runs."""
+    global road  # noqa: PLW0603  # one road for the process
     before, road = road, None
     try:
         yield

@@ -1,7 +1,7 @@
-"""Where operators are timed: two attributes that are None unless the profiler runs.
+"""The hook of the profiler: two attributes that are None unless the profiler runs.
 
-Whoever runs an operator reads one attribute, and does nothing more when it is None. The profiler, which lies
-above, puts its watch here.
+Code that runs an operator reads one of them, and does nothing more when it is None. The profiler, which lies above,
+sets them to its watch.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from ..context import Context
 
 
 class Watch(Protocol):
-    """Told when an operator begins and ends."""
+    """An object that is called when an operator begins and ends."""
 
     def begin(self, name: str, context: Context, shapes: Sequence[tuple[int, ...]], node: str = "") -> Any:
-        """An operator begins to read inputs of ``shapes``; the answer is given to ``end``."""
+        """Note the begin of operator ``name`` on ``context``; the result is passed to :meth:`end`.
+
+        ``shapes`` are the shapes of its inputs, ``node`` is the name of its node in a graph.
+        """
 
     def end(self, begun: Any) -> None:
-        """What ``begin`` told of has ended."""
+        """Note the end of an operator; ``begun`` is the result of its :meth:`begin`."""
 
 
 imperative: Watch | None = None
@@ -33,7 +36,7 @@ _PLAIN = {"CopyStep": "_copy", "ZeroStep": "_zeros"}
 
 
 def _described(step: Any) -> tuple[str, list[tuple[int, ...]], str]:
-    """(name of the operator, shapes of what it reads, name of the node) of an executor's step."""
+    """(name of the operator, shapes of its inputs, name of the node) of an executor's step."""
     node = getattr(step, "node", None)
     reads = getattr(step, "inputs", None)
     if reads is None and node is not None:
@@ -47,7 +50,7 @@ def _described(step: Any) -> tuple[str, list[tuple[int, ...]], str]:
 
 @decides("Profiler/operators")
 def run_steps(watch: Watch, steps: Iterable[Any], is_train: bool, context: Context) -> None:
-    """Run an executor's steps while ``watch`` looks on."""
+    """Run an executor's steps, and note the begin and the end of each with ``watch``."""
     for step in steps:
         begun = watch.begin(*_arguments(step, context))
         try:

@@ -6,8 +6,8 @@ shows it.
 
 * ``Naive`` runs every task at once, in the order of the program;
 * ``Threaded`` runs tasks of different contexts at the same time, one thread per context;
-* ``Shuffled`` keeps tasks back until somebody needs their memory, then runs them in an order drawn from a seed: any
-  program that gives the same numbers for every seed has told the truth about what it reads and writes.
+* ``Shuffled`` keeps tasks back until their memory is needed, then runs them in an order drawn from a seed: a program
+  that gives the same numbers for every seed names all the memory that its tasks read and write.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ Span = tuple[int, int]
 
 
 def owner_of(buffer: Buffer) -> object:
-    """The object that owns a buffer's memory and lives as long as it: views of one array have one owner."""
+    """The object that owns a buffer's memory and lives as long as the memory: all views of an array have one owner."""
     base = getattr(buffer.flat, "base", None)
     return buffer.flat if base is None else base
 
 
 def span_of(buffer: Buffer) -> Span:
-    """The first byte of a buffer's memory, and the one after its last."""
+    """(address of the first byte, address after the last byte) of a buffer's memory."""
     flat = buffer.flat
     described = getattr(flat, "__array_interface__", None) or getattr(flat, "__cuda_array_interface__", None)
     if described is None:  # Numba's simulator keeps a NumPy array
@@ -50,8 +50,8 @@ def overlap(one: Iterable[Span], other: Iterable[Span]) -> bool:
 class Task:
     """A piece of work: ``run`` reads the buffers ``reads`` and writes the buffers ``writes``, and no others.
 
-    ``name`` is what messages call it, ``context`` says which thread suits it. ``waits_for`` and ``followers`` are
-    filled in by a queue.
+    ``name`` is its name in messages, ``context`` the device whose thread runs it. A queue fills in ``waits_for`` (the
+    earlier tasks) and ``followers`` (the tasks that wait for this one).
     """
 
     __slots__ = ("buffers", "context", "followers", "name", "reads", "run", "waits_for", "writes")
@@ -61,7 +61,7 @@ class Task:
     ) -> None:
         self.name, self.context, self.run = name, context, run
         read, written = list(reads), list(writes)
-        self.buffers = [*read, *written]  # alive as long as the task, so that their bytes stay theirs
+        self.buffers = [*read, *written]  # kept alive, so that no other array gets their bytes
         self.reads, self.writes = [span_of(b) for b in read], [span_of(b) for b in written]
         self.waits_for: set[Task] = set()
         self.followers: list[Task] = []
@@ -88,21 +88,21 @@ class Queue:
         self.pending: dict[Task, None] = {}
 
     def add(self, task: Task) -> None:
-        """Put a task at the end, and find what it waits for."""
+        """Append a task, and find the tasks that it waits for."""
         task.waits_for = {other for other in self.pending if task.must_follow(other)}
         for other in task.waits_for:
             other.followers.append(task)
         self.pending[task] = None
 
     def done(self, task: Task) -> list[Task]:
-        """Take a task that has run out; returns the tasks that need not wait any longer."""
+        """Remove a task that has run; returns the tasks that now wait for no other."""
         del self.pending[task]
         for follower in task.followers:
             follower.waits_for.discard(task)
         return [follower for follower in task.followers if not follower.waits_for]
 
     def ready(self) -> list[Task]:
-        """Tasks that wait for nothing which is still pending."""
+        """The pending tasks that wait for no other pending task."""
         return [task for task in self.pending if self.pending.keys().isdisjoint(task.waits_for)]
 
     def touching(self, spans: list[Span]) -> bool:
@@ -119,22 +119,22 @@ class Queue:
 
 
 class Engine(Protocol):
-    """What an engine can do."""
+    """The interface of an engine."""
 
     name: str
 
     def push(self, task: Task) -> None:
-        """Take a task over."""
+        """Run a task now or later."""
 
     def finish(self, buffers: Sequence[Buffer]) -> None:
-        """Return when no task reads or writes these buffers any more."""
+        """Wait until no pending task reads or writes these buffers."""
 
     def finish_all(self) -> None:
-        """Return when nothing is left to do."""
+        """Wait until no task is pending."""
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether no task is pending."""
 
 
 class Naive:
@@ -148,10 +148,10 @@ class Naive:
         task.run()
 
     def finish(self, buffers: Sequence[Buffer]) -> None:
-        """Nothing is ever left over."""
+        """Do nothing: no task is ever pending."""
 
     def finish_all(self) -> None:
-        """Nothing is ever left over."""
+        """Do nothing: no task is ever pending."""
 
 
 class Shuffled:
@@ -161,14 +161,14 @@ class Shuffled:
 
     def __init__(self, seed: int) -> None:
         self.queue = Queue()
-        self.ran: list[str] = []  # names in the order in which they ran, for people
+        self.ran: list[str] = []  # names of tasks in the order in which they ran
         self._draw = random.Random(seed)
-        self._lock = threading.RLock()  # programs may have threads of their own
-        hold_while_forking(self._lock)  # so that no task is half done in the child, which does those that wait
+        self._lock = threading.RLock()  # a program may push from several threads
+        hold_while_forking(self._lock)  # so that no task is half done in the child, which runs the pending ones
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether no task is pending."""
         return not self.queue.pending
 
     def push(self, task: Task) -> None:
@@ -185,23 +185,24 @@ class Shuffled:
             self.queue.done(task)
 
     def finish(self, buffers: Sequence[Buffer]) -> None:
-        """Run tasks, needed or not, until these buffers are at rest."""
+        """Run tasks, in any legal order, until no pending task reads or writes these buffers."""
         spans = [span_of(buffer) for buffer in buffers]
         with self._lock:
             while self.queue.touching(spans):
                 self._step()
 
     def finish_all(self) -> None:
-        """Run everything."""
+        """Run all pending tasks."""
         with self._lock:
             while self.queue.pending:
                 self._step()
 
 
 class Threaded:
-    """One thread per context; a task goes to its context's thread as soon as it waits for nothing.
+    """One thread per context; a task goes to the thread of its context as soon as it waits for no other task.
 
-    When the system has no thread for a context, that of another one does its work, or, without any, the caller.
+    When the system cannot start a thread for a context, the thread of another context runs its tasks; when there is
+    no thread at all, the caller runs them.
     """
 
     name = "threaded"
@@ -217,29 +218,29 @@ class Threaded:
 
     @decides("engine/forked")
     def acquire(self) -> None:
-        """Wait until everything is done, and let nothing begin."""
+        """Wait until all tasks are done, and let none begin: called before a fork."""
         self._changed.acquire()
         if not hasattr(self._here, "works"):  # a task would wait for itself
             self.finish_all()
 
     def release(self) -> None:
-        """Let tasks begin."""
+        """Let tasks begin again: called after a fork."""
         self._changed.release()
 
     @decides("engine/forked")
     def after_fork(self) -> None:
-        """Start threads anew, with the first task: the child has none of these."""
+        """Forget the threads, which the child does not have; its first task starts new ones."""
         self._changed, self._inboxes = threading.Condition(), {}
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether no task is pending."""
         return not self.queue.pending
 
     def push(self, task: Task) -> None:
-        """Hand the task over.
+        """Queue the task, and send it to its thread when it waits for no other.
 
-        An interruption on the way leaves a task that is queued and will run, or none.
+        After an interrupt the task is either queued and will run, or is not queued.
         """
         try:
             with self._changed:
@@ -248,13 +249,13 @@ class Threaded:
                     self._send(task)
         except BaseException:
             with self._changed:
-                for one in self.queue.ready():  # one of them may never have been sent; a task runs once in any case
+                for one in self.queue.ready():  # a ready task may not have been sent; a task sent twice runs once
                     self._send(one)
             raise
 
     def _send(self, task: Task) -> None:
         inbox = self._inboxes.get(task.context) or self._started(task.context)
-        if inbox is None:  # then every task before this one has run, here
+        if inbox is None:  # there is no thread, so all earlier tasks have run here
             if self._begins(task):
                 task.run()
                 self._begun.discard(task)
@@ -264,7 +265,7 @@ class Threaded:
 
     @decides("engine/no-thread")
     def _started(self, context: str) -> SimpleQueue | None:
-        """The inbox of a new thread; of any thread when the system has no more; None without any."""
+        """The inbox of a new thread; if none can be started, the inbox of another thread, or None without threads."""
         inbox: SimpleQueue = SimpleQueue()
         try:
             threading.Thread(target=self._work, args=(inbox,), name=f"engine {context}", daemon=True).start()
@@ -274,7 +275,7 @@ class Threaded:
         return inbox
 
     def _begins(self, task: Task) -> bool:
-        """Whether a task that was sent is still to be run."""
+        """Whether this thread has to run ``task``: it is pending, and no thread has begun it."""
         with self._changed:
             if task not in self.queue.pending or task in self._begun:
                 return False
@@ -294,18 +295,18 @@ class Threaded:
             del task
 
     def finish(self, buffers: Sequence[Buffer]) -> None:
-        """Wait until these buffers are at rest."""
+        """Wait until no pending task reads or writes these buffers."""
         spans = [span_of(buffer) for buffer in buffers]
         with self._changed:
             self._changed.wait_for(lambda: not self.queue.touching(spans))
 
     def finish_all(self) -> None:
-        """Wait until everything is done."""
+        """Wait until all tasks are done."""
         with self._changed:
             self._changed.wait_for(lambda: not self.queue.pending)
 
     def stop(self) -> None:
-        """Finish, and send the threads home."""
+        """Wait until all tasks are done, and end the threads."""
         self.finish_all()
         for inbox in self._inboxes.values():
             inbox.put(None)

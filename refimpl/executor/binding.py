@@ -1,4 +1,4 @@
-"""Binding: the arrays and requirements of an executor, those that a caller gives and those made for it."""
+"""Binding: the arrays and gradient requirements of an executor, given by the caller or allocated here."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ class Bound:
     auxiliary: list[NDArray]
     requirements: list[str]
     places: Mapping[str, Context] | None = None
-    """Where the groups of nodes live that carry the attribute ``ctx_group``."""
+    """The context of each group of nodes, by the name in their attribute ``ctx_group``."""
     inferred: tuple[Facts, Facts] | None = None
-    """Shapes and types of all values of the symbol, where they are known already."""
+    """Shapes and dtypes of all values of the symbol, where they are already inferred."""
     order: list[Node] | None = None
-    """All nodes of the symbol, inputs first, where they are listed already."""
+    """All nodes of the symbol, inputs first, where they are already listed."""
     has_gradients: bool = True
-    """Whether arrays for gradients were spoken of at all; an executor shows None for their list otherwise."""
+    """Whether the caller gave gradient arrays or asked for them; if not, ``grad_arrays`` of the executor is None."""
 
 
 def resolve_requirements(grad_req: Any, names: list[str]) -> list[str]:
-    """One requirement per argument from a string, a list or a dict (names left out mean 'null').
+    """The requirement of each argument, from a string, a list or a dict (arguments not in the dict get 'null').
 
     Raises:
-        ValueError: a string is none of the three, or a list has the wrong length.
-        KeyError: a value in a list or dict is none of the three.
-        TypeError: something else is given.
+        ValueError: a string is none of write, add and null, or a list has the wrong length.
+        KeyError: a value in a list or dict is none of write, add and null.
+        TypeError: ``grad_req`` has another type.
     """
     if isinstance(grad_req, str):
         if grad_req not in REQUIREMENTS:
@@ -81,16 +81,17 @@ def bind(
     symbol: Symbol, ctx: Context, args: Any, args_grad: Any, grad_req: Any, aux_states: Any,
     group2ctx: Any, shared_exec: Executor | None,
 ) -> Executor:
-    """``Symbol.bind`` of ``symbol``: check what the caller gives, then build.
+    """``Symbol.bind`` of ``symbol``: check the caller's arguments, then make the executor.
 
-    ``ctx``, ``args``, ``args_grad``, ``grad_req``, ``aux_states``, ``group2ctx`` and ``shared_exec`` are said there.
+    ``Symbol.bind`` explains ``ctx``, ``args``, ``args_grad``, ``grad_req``, ``aux_states``, ``group2ctx`` and
+    ``shared_exec``.
 
     Raises:
-        TypeError: ``ctx`` is not a Context, or something else than NDArrays is given.
+        TypeError: ``ctx`` is not a Context, or an array is not an NDArray.
         ValueError: an argument is missing, or a list has the wrong length.
         KeyError: a list or dict holds a requirement that is none of write, add and null.
-        MXNetError: shapes or types contradict each other, a gradient array is not like its argument, or
-            an array is on another context.
+        MXNetError: shapes or dtypes contradict each other, a gradient array has another shape or dtype than its
+            argument, or an array is on another context.
     """
     if not isinstance(ctx, Context):
         raise refusal("Executor/context", "Context type error", TypeError)
@@ -122,7 +123,7 @@ def _require_context(ctx: Context, names: list[str], arrays: list[NDArray | None
 def _require_alike(
     names: list[str], arguments: list[NDArray], gradients: list[NDArray | None], requirements: list[str]
 ) -> None:
-    """A step writes its gradient without looking at the size of what it writes into."""
+    """Refuse a gradient array that differs from its argument: a backward step does not check the size of its output."""
     for name, argument, gradient, req in zip(names, arguments, gradients, requirements, strict=True):
         if gradient is None or req == "null":
             continue
@@ -141,7 +142,7 @@ def _require_alike(
 
 
 def _listed(what: str, given: Any, names: list[str], missing: bool) -> list[Any]:
-    """Arrays in the order of ``names`` from a list or a dict."""
+    """The arrays in the order of ``names``, from a list, a dict or one array; ``missing`` allows None."""
     if isinstance(given, (list, tuple)):
         if len(given) != len(names):
             raise refusal(
@@ -168,7 +169,7 @@ def _listed_kind(stype: str, shape: tuple[int, ...], dtype: np.dtype, ctx: Conte
 
 
 class _Allocator:
-    """Makes arrays for ``simple_bind``, sharing those of another executor or buffer where asked."""
+    """Makes the arrays of ``simple_bind``, or takes them from ``shared_exec`` or ``shared_buffer`` where asked."""
 
     def __init__(
         self, shared_names: list[str], shared_exec: Executor | None, shared_buffer: dict[str, NDArray] | None
@@ -230,7 +231,7 @@ class _Allocator:
 
 
 def _infer(order: list[Node], type_dict: dict[str, Any], shapes: dict[str, Any]) -> tuple[Facts, Facts]:
-    """Shapes and types of all values; types that nothing tells are float32."""
+    """Shapes and dtypes of all values; a dtype that cannot be inferred is float32."""
     values = inference.numbered(order)
     told = {k: inference.read_shape(v) for k, v in shapes.items() if isinstance(v, tuple)}
     found = inference.shapes(order, told, values=values)
@@ -246,7 +247,7 @@ def _infer(order: list[Node], type_dict: dict[str, Any], shapes: dict[str, Any])
 def _resolve(
     symbol: Symbol, order: list[Node], inferred: tuple[Facts, Facts], stype_dict: Any, ctx: Context, places: Any
 ) -> tuple[list, list, list[str]]:
-    """(name, shape, dtype, context, storage) of every argument and auxiliary state; the storage of every gradient."""
+    """Two lists of (name, shape, dtype, context, storage), of arguments and auxiliary states; storages of gradients."""
     contexts = devices.contexts(order, ctx, places)
     found, types = inferred
     arguments, auxiliary = variables(order)
@@ -267,13 +268,13 @@ def simple_bind(
     group2ctx: Any, shared_arg_names: list[str] | None, shared_exec: Executor | None,
     shared_buffer: dict[str, NDArray] | None, shapes: dict[str, Any],
 ) -> Executor:
-    """``Symbol.simple_bind``, which explains the arguments: allocate zeros for everything and bind.
+    """``Symbol.simple_bind``, which explains the arguments: allocate zeros for all arrays and bind.
 
     Raises:
         RuntimeError: inference fails, there is no memory, or a requirement is unknown or empty; the message begins
             "simple_bind error. Arguments:".
         AttributeError: ``ctx`` is not a Context.
-        TypeError: a side of a shape is not a whole number.
+        TypeError: a dimension of a shape is not a whole number.
         ValueError: ``shared_buffer`` is not a dict or ``shared_arg_names`` not a list.
     """
     _check_arguments(ctx, grad_req, shared_arg_names, shared_buffer, shapes)
@@ -300,7 +301,7 @@ def simple_bind(
 def _check_arguments(
     ctx: Any, grad_req: Any, shared_arg_names: Any, shared_buffer: Any, shapes: dict[str, Any]
 ) -> None:
-    """Refuse arguments of :func:`simple_bind` that are wrong whatever the symbol is."""
+    """Refuse arguments of :func:`simple_bind` that are wrong for every symbol."""
     if shared_buffer is not None and not isinstance(shared_buffer, dict):
         raise refusal("binding/shared-buffer-type", "shared_buffer must be dict or None", ValueError)
     if shared_arg_names is not None and not isinstance(shared_arg_names, list):
@@ -318,11 +319,11 @@ def _check_arguments(
 
 @decides("binding/failures")
 def _with_arguments(error: Exception, shapes: dict[str, Any]) -> RuntimeError:
-    """MXNet's error of simple_bind: the shapes that were given, then what went wrong."""
+    """MXNet's error of simple_bind: the shapes given, then the message of ``error``."""
     listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
-    told = error.args[0] if isinstance(error, KeyError) else error  # a KeyError shows itself in quotes
+    told = error.args[0] if isinstance(error, KeyError) else error  # str() of a KeyError is in quotes
     raised = RuntimeError(printable(f"simple_bind error. Arguments:\n{listed}\n{told}"))
-    raised.clause = getattr(error, "clause", None)  # type: ignore[attr-defined]  # refusals carry one
+    raised.clause = getattr(error, "clause", None)  # type: ignore[attr-defined]  # of a refusal
     return raised
 
 

@@ -1,6 +1,6 @@
-"""CachedOp: a symbol that is called like a function on arrays, node by node.
+"""CachedOp: a symbol that is called like a function; it runs node by node on arrays.
 
-While autograd records, every node lands on the tape, as if it had been called by hand.
+While autograd records, every node is recorded on the tape, as a call of ``mx.nd`` is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..symbol.ir import Node
 
 
 class _Flags:
-    """Names and types of the flags that MXNet knows; all are about speed, none changes a result."""
+    """The names of MXNet's flags, by the type of their value. Flags concern speed; none changes a result."""
 
     switches = frozenset({"static_alloc", "static_shape", "is_dynamic"})
     numbers = frozenset({"inline_limit", "forward_bulk_size", "backward_bulk_size"})
@@ -43,16 +43,16 @@ def _check_flags(flags: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 class CachedOp:
     """``op = CachedOp(symbol); op(*arrays)``: inputs in the order of ``symbol.list_inputs()``.
 
-    Returns one array, or a list for a symbol with several outputs. ``flags`` are pairs of MXNet's names
-    (``static_alloc``, ``static_shape``, ...); they are checked, and change nothing here.
+    Returns one array, or a list for a symbol with several outputs. ``flags`` are (name, value) pairs of MXNet's flags
+    (``static_alloc``, ``static_shape``, ...); they are checked and have no effect.
 
     Raises:
         MXNetError: a flag is unknown, the number of inputs is wrong, or shapes or types contradict each other.
-        TypeError: keywords other than ``out`` are given, or something else than NDArrays.
+        TypeError: keywords other than ``out`` are given, or an input is not an NDArray.
     """
 
     def __init__(self, sym: Symbol, flags: Iterable[tuple[str, Any]] = (), thread_safe: bool = False) -> None:
-        del thread_safe  # a call keeps nothing between calls
+        del thread_safe  # calls share no state
         self.flags = _check_flags(flags)
         self.symbol = sym
         order = sym.order()
@@ -78,7 +78,7 @@ class CachedOp:
             self._run(node, values, ctx)
         results: list[NDArray] = []
         for result in (values[key_of(entry)] for entry in self.symbol.entries):
-            again = any(result is other for other in results)  # each output has memory of its own, as MXNet's do
+            again = any(result is other for other in results)  # each output has memory of its own, as in MXNet
             results.append(result.copy() if again else result)
         if out is not None:
             self._copy_to(out, results)
@@ -96,7 +96,7 @@ class CachedOp:
             target[:] = result
 
     def _check_inputs(self, args: tuple[NDArray, ...]) -> None:
-        """Refuse what is no input; infer the whole graph once per set of shapes, so that a refusal names the node."""
+        """Refuse wrong inputs; infer all shapes of the graph once per set of input shapes: an error names the node."""
         if len(args) != len(self._variables):
             raise refusal(
                 "CachedOp/count", f"{len(args)} inputs are given for the {len(self._variables)} variables"
@@ -136,7 +136,7 @@ class CachedOp:
         return Symbol(passes.optimized(self.symbol.entries))
 
     def _register_op_hook(self, callback: Callable, monitor_all: bool = False) -> None:
-        """Call ``callback(name, operator, array)`` after every node, with ``monitor_all`` for its inputs too."""
+        """Call ``callback(name, operator, array)`` for every node's outputs; with ``monitor_all``, for inputs too."""
         self._hook = (callback, monitor_all)
 
 

@@ -1,7 +1,7 @@
-"""Executor: a graph with memory. ``forward`` and ``backward`` walk lists of steps made once at bind.
+"""Executor: a graph with memory. ``forward`` and ``backward`` run lists of steps that are made once, at bind.
 
 This is the contract of MXNet 1.x: the executor uses the caller's arrays themselves, outputs keep their memory
-from call to call, and gradients are written, added or left alone as ``grad_req`` says.
+from call to call, and gradients are written, accumulated or not computed, as ``grad_req`` says.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .binding import Bound
 
 TEMPORARY_SPACES = 11
-"""What MXNet reports for every graph; here working memory belongs to threads (``scratch``)."""
+"""The number that MXNet reports for every graph; here working memory belongs to threads (``scratch``)."""
 
 
 @decides("Executor/gradient-arrays")
@@ -54,9 +54,9 @@ class Executor:
 
     Args:
         symbol: the graph.
-        ctx: where nodes run that belong to no group.
+        ctx: the context of nodes that belong to no group.
         bound: the arrays and requirements.
-        shared_exec: an executor whose working memory this one uses too.
+        shared_exec: an executor with which to share working memory.
     """
 
     def __init__(self, symbol: Symbol, ctx: Context, bound: Bound, shared_exec: Executor | None = None) -> None:
@@ -71,11 +71,11 @@ class Executor:
         self._grad_req = bound.requirements
         pool = shared_exec.program.pool if shared_exec is not None else Pool()
         self._borders = borders(symbol, bound)
-        with collection.paused():  # a third of the time would go into looking for garbage where there is none
+        with collection.paused():  # a third of the time would go into the garbage collector, which finds none here
             self.program: Program = Program(symbol, ctx, self._borders.inside, pool, self._borders.lasting)
         self.outputs: list[NDArray] = self._borders.enclose(self.program)
         self._monitor: tuple[MonitorCallback, bool] | None = None
-        self._ran = False  # whether memory holds what a forward has left
+        self._ran = False  # whether memory holds the values of a forward
 
     def __repr__(self) -> str:
         return described(self, self._words)
@@ -87,18 +87,18 @@ class Executor:
 
     @property
     def plan(self) -> Plan:
-        """Who shares memory with whom; ``print(executor.plan.describe())``."""
+        """The memory plan: which values share memory. ``print(executor.plan.describe())`` shows it."""
         return self.program.plan
 
     # --- run ---------------------------------------------------------------------------------------
 
     @decides("Executor/turns")
     def forward(self, is_train: bool = False, **kwargs: Any) -> list[NDArray]:
-        """Compute the outputs; keywords overwrite arguments first.
+        """Compute the outputs; keywords first overwrite the arguments of these names.
 
         Raises:
-            TypeError: a keyword is not an argument.
-            ValueError: a value's shape is not the argument's, or it is not an array.
+            TypeError: a keyword is not the name of an argument.
+            ValueError: a value is not an array, or has another shape than the argument.
         """
         with self.program.pool.turn:
             arguments = self._assigned(kwargs) if kwargs else {}
@@ -110,7 +110,7 @@ class Executor:
 
     @decides("Executor/repeatable")
     def _run_forward(self, is_train: bool, run: Callable[[], None] | None = None) -> None:
-        """Compute the outputs; the caller undoes what a failure leaves. ``run`` runs the steps in another way."""
+        """Compute the outputs; the caller handles a failure. ``run`` replaces the plain run of the steps."""
         pool, program = self.program.pool, self.program
         pool.unfinished = True
         self._borders.before_forward()
@@ -123,14 +123,14 @@ class Executor:
         pool.unfinished = False
 
     def _run_steps(self, steps: list[Step], is_train: bool, table: Any) -> None:
-        """Run the steps of forward or backward, watched by the monitor if there is one."""
+        """Run the steps of forward or backward; the monitor, if there is one, sees each."""
         if self._monitor is None:
             run_steps(steps, is_train, self._ctx, table)
         else:
             run_monitored(steps, is_train, self._ctx, *self._monitor, self.program.without_gradient)
 
     def _assigned(self, values: dict[str, Any]) -> dict[str, NDArray]:
-        """The arguments that ``values`` are for, by name; the values fit."""
+        """Check ``values`` for :meth:`forward`, and return the arguments of these names."""
         arguments = self.arg_dict
         for name, value in values.items():
             if name not in arguments:
@@ -151,16 +151,16 @@ class Executor:
 
     @decides("Executor/current-arguments")
     def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
-        """Compute gradients from what the last forward left and the current arguments.
+        """Compute gradients from the values of the last forward and the current arguments.
 
-        ``out_grads`` are head gradients: an array, a list by output, or a dict by output name. They may be
-        left out when every output that needs one is a loss.
+        ``out_grads`` are head gradients: an array, a list in the order of the outputs, or a dict by output name. They
+        may be left out when every output is a loss or needs no head gradient.
 
         Raises:
-            MXNetError: head gradients are missing, or have another shape than their output; or a gradient is
-                wanted that an operator does not give (of Embedding's indices).
-            TypeError: they are not NDArrays.
-            KeyError: a dict lacks an output.
+            MXNetError: a head gradient is missing, or has another shape than its output; or a wanted gradient is one
+                that its operator does not compute, such as the gradient of Embedding's indices.
+            TypeError: a head gradient is not an NDArray.
+            KeyError: a dict lacks the name of an output.
         """
         with self.program.pool.turn:
             self._begin_backward(out_grads)
@@ -168,14 +168,14 @@ class Executor:
                 self._run_backward(is_train)
 
     def _begin_backward(self, out_grads: Any) -> None:
-        """Refuse what :meth:`backward` refuses, and take the head gradients."""
+        """Make the checks of :meth:`backward`, and copy the head gradients."""
         if self.program.gradients.refused is not None:
             raise self.program.gradients.refused
         unfinished.require_forward([self])
         self._set_heads(out_grads)
 
     def _run_backward(self, is_train: bool = True, run: Callable[[], None] | None = None) -> None:
-        """Compute the gradients; the caller undoes what a failure leaves. ``run`` runs the steps in another way."""
+        """Compute the gradients; the caller handles a failure. ``run`` replaces the plain run of the steps."""
         program = self.program
         if not self._ran:
             unfinished.clear(program)
@@ -228,7 +228,7 @@ class Executor:
     # --- watching ----------------------------------------------------------------------------------
 
     def set_monitor_callback(self, callback: MonitorCallback | None, monitor_all: bool = False) -> None:
-        """Call ``callback(name, array)`` after every node; with ``monitor_all`` before it for its inputs too."""
+        """Call ``callback(name, array)`` for each output of a node that ran; ``monitor_all``: for its inputs before."""
         self._monitor = None if callback is None else (callback, monitor_all)
 
     # --- looking -----------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class Executor:
 
     @property
     def grad_dict(self) -> dict[str, NDArray | None]:
-        """Gradient arrays by argument name, None where none is kept."""
+        """Gradient arrays by argument name, None for an argument without one."""
         return self._by_name(self._argument_names, self._bound.gradients)
 
     @property
@@ -261,14 +261,14 @@ class Executor:
 
     @decides("Executor/debug-string")
     def debug_str(self) -> str:
-        """The graph, then what the memory plan costs."""
+        """The text of the graph, then the megabytes that its memory takes."""
         text = debug_text(self.program.results(), self.program.graph.order())
         megabytes = self.program.allocated >> 20
         return f"{text}Total {megabytes} MB allocated\nTotal {TEMPORARY_SPACES} TempSpace resource requested\n"
 
     @decides("Executor/optimized-symbol")
     def get_optimized_symbol(self) -> Symbol:
-        """The graph that forward runs, after what binding has simplified, as a symbol of its own."""
+        """The simplified graph that forward runs, as a new symbol."""
         return copy.deepcopy(Symbol(self.program.graph.outputs))
 
     # --- parameters and shapes ---------------------------------------------------------------------
@@ -280,7 +280,7 @@ class Executor:
     ) -> None:
         """Copy values into arguments and auxiliary states, cast to their dtype.
 
-        Nothing is copied when anything is refused.
+        Nothing is copied when a name or a shape is refused.
 
         Raises:
             ValueError: a name is unknown and ``allow_extra_params`` is False.
@@ -315,8 +315,8 @@ class Executor:
     ) -> Executor:
         """A new executor for other input shapes, sharing memory with this one.
 
-        A named array that shrinks becomes a view of the front of the old one; one that grows needs
-        ``allow_up_sizing`` and gets new memory. Parameters are shared as they are.
+        A named array that shrinks becomes a view of the front of the old array; an array that grows needs
+        ``allow_up_sizing`` and gets new memory. Arrays that keep their shape are shared.
 
         Raises:
             MXNetError: an array would grow without ``allow_up_sizing``, or an array that was not named

@@ -1,4 +1,4 @@
-"""Lists whose entries are bound: a program has looked up their memory."""
+"""Lists of bound arrays: the program has looked up the arrays' memory, so the lists must not change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..base import refusal
 
 
 class FixedList(list):
-    """A list that refuses to change: another array in it would be read by nobody."""
+    """A list that refuses to change: the program would not read an array put into it later."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise refusal(

@@ -1,4 +1,4 @@
-"""The memory that executors share: one arena per context, in which the plan gives every value an offset."""
+"""The memory that executors share: one arena per context, in which the memory plan gives every value an offset."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Arena:
 
 @decides("memory/contexts", "memory/shared-pool")
 class Pool:
-    """The arenas of executors that share memory: each context has the largest that was asked for."""
+    """The arenas of executors that share memory: each context keeps the largest arena that was requested."""
 
     def __init__(self) -> None:
         self.arenas: dict[Context, Arena] = {}
-        self.lent: dict[tuple[Any, np.dtype], np.ndarray] = {}  # what kernels work in: see `table.py`
+        self.lent: dict[tuple[Any, np.dtype], np.ndarray] = {}  # memory that kernels borrow: `replay/programs.py`
         self.turn = own_lock()  # held by the thread that runs one of the executors
         self.unfinished = False  # whether the last forward that used this memory was left in the middle
 
     def arena(self, context: Context, size: int) -> Arena:
-        """An arena of at least ``size`` bytes; executors made earlier keep the one they have."""
+        """An arena of at least ``size`` bytes; executors made earlier keep their arena."""
         found = self.arenas.get(context)
         if found is None or found.size < size:
             found = self.arenas[context] = Arena(context, size)
@@ -43,19 +43,19 @@ class Pool:
 
 
 class Parts:
-    """Makes arrays over parts of other memory, which is looked at as each type only once."""
+    """Makes arrays over parts of memory; each memory is viewed as each dtype only once."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[int, np.dtype], tuple[Buffer, Any]] = {}
 
     def part(self, memory: Buffer, offset: int, dtype: np.dtype, shape: Shape) -> Buffer:
-        """An array over a part of other memory.
+        """An array over a part of ``memory``.
 
         Args:
-            memory: the whole, of any type.
-            offset: the byte of it where the array begins, a multiple of the bytes of an element.
-            dtype: the type of the array's elements.
-            shape: the array's shape.
+            memory: the whole memory, of any dtype.
+            offset: the byte at which the array begins, a multiple of the bytes of an element.
+            dtype: the dtype of the array.
+            shape: the shape of the array.
         """
         found = self._seen.get((id(memory), dtype))
         if found is None:
@@ -65,12 +65,12 @@ class Parts:
 
 
 def part(memory: Buffer, offset: int, dtype: np.dtype, shape: Shape) -> Buffer:
-    """One array over a part of other memory; see :meth:`Parts.part`."""
+    """An array over a part of ``memory``; see :meth:`Parts.part`."""
     return Parts().part(memory, offset, dtype, shape)
 
 
 def _seen_as(memory: Buffer, dtype: np.dtype) -> Any:
-    """All of a memory as elements of another type, without the bytes that are too few for one."""
+    """The whole memory as elements of another dtype, without last bytes that are too few for an element."""
     flat = memory.flat
     if flat.dtype == dtype:
         return flat

@@ -1,11 +1,11 @@
-"""The names by which a monitor knows the inputs of operators."""
+"""The names under which a monitor reports the inputs of operators."""
 
 from __future__ import annotations
 
 from ..base import decides
 from ..symbol.ir import Node
 
-# What MXNet 1.9.1 says of each operator (``Op.numbered_input``) was asked with:
+# MXNet 1.9.1's names (``Op.numbered_input``) were read, for each operator, with:
 #   e = getattr(mx.sym, op)(name="zz", **params).simple_bind(mx.cpu(), zz_data=shape)
 #   e.set_monitor_callback(lambda name, _: print(name), monitor_all=True); e.forward()   # zz_data, then zz_input0
 

@@ -1,10 +1,10 @@
-"""Program: what binding makes of a graph, in six steps that a reader can follow one by one.
+"""Program: a graph bound to memory, with its lists of steps. Binding makes it in six steps, in this order.
 
 1. derive    the gradient graph of the wanted arguments
-2. infer     shapes and types of every value, from the bound arrays
+2. infer     shapes and dtypes of every value, from the bound arrays
 3. simplify  common expressions, dead branches; copies between contexts
-4. place     outputs, head gradients and final gradients in arrays that others see
-5. plan      memory for everything in between
+4. place     outputs, head gradients and final gradients in arrays that users see
+5. plan      memory for all other values
 6. list      the steps of forward and backward, with their buffers looked up
 """
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Wanted(NamedTuple):
-    """A gradient that is wanted: of which argument, in which array, and how it is written there."""
+    """A wanted gradient: its argument, the array for it, and its requirement ("write" or "add")."""
 
     argument: NDArray
     array: NDArray
@@ -54,26 +54,27 @@ class Wanted(NamedTuple):
 
 
 _Later = tuple[int | None, Wanted]
-"""The number of the value of a gradient (None for zero) that does not lie in its array, and the array."""
+"""A gradient that a last step has to bring into its array: the number of its value (None for zero), the array."""
 
 
 class Program:
-    """A graph with memory: ``forward_steps`` and ``backward_steps`` to run, and the arrays around them.
+    """A graph with memory: ``forward_steps`` and ``backward_steps`` to run, and their arrays.
 
-    ``forward_table`` and ``backward_table`` are what is replayed of the steps, once they have run; None where the fast
-    road is not there.
+    ``forward_table`` and ``backward_table`` record the kernel calls of the steps for replays; None without
+    ``refimpl/replay``.
 
-    ``outputs`` are the arrays of the graph's outputs, ``heads`` those of their head gradients (None where
-    nobody reads it), ``head_needed`` says where there is one. ``derived`` is the graph with its
-    gradient before the passes, ``graph`` the one that runs, ``plan`` the memory plan. ``without_gradient`` has the
-    wanted gradients that are zero, by the id of their argument. ``buffers`` says where each value lies.
+    ``outputs`` are the arrays of the graph's outputs, ``heads`` the arrays of the head gradients (None for a head
+    gradient that nobody reads), ``head_needed`` says which outputs have such an array. ``derived`` is the graph with
+    its gradient before the passes, ``graph`` the graph after them, which runs, ``plan`` the memory plan.
+    ``without_gradient`` has the wanted gradients that are zero, by the id of their argument. ``buffers`` has the buffer
+    of each value.
 
     Args:
         symbol: the graph.
-        ctx: where nodes run that belong to no group.
+        ctx: the context of nodes that belong to no group.
         bound: the arrays and requirements.
-        pool: where the memory comes from; executors with one pool share it.
-        lasting: gives, for the graph that runs, the numbers of the values that are read after backward.
+        pool: the pool of the memory; executors with the same pool share memory.
+        lasting: returns, for the graph that runs, the numbers of the values that are read after backward.
     """
 
     def __init__(
@@ -94,11 +95,11 @@ class Program:
 
     @property
     def allocated(self) -> int:
-        """Bytes of the arenas and the outputs; as in MXNet, without what the caller binds and head gradients."""
+        """Bytes of the arenas and the outputs; as in MXNet, without bound arrays and head gradients."""
         return self.plan.total + sum(a.size * np.dtype(a.dtype).itemsize for a in self.outputs)
 
     def results(self) -> list[Entry]:
-        """What is computed: outputs, then gradients in the order of the arguments."""
+        """The computed entries: outputs, then gradients in the order of the arguments."""
         made = dict(zip(self.gradients.of, self.graph.gradients, strict=True))
         arguments, _ = variables(self.bound.order or self.symbol.order())
         return [*self.graph.outputs, *(made[id(node)] for node in arguments if id(node) in made)]
@@ -106,7 +107,7 @@ class Program:
     # --- what is bound, and the six steps ----------------------------------------------------------
 
     def _take_bound(self, order: list[Node]) -> tuple[dict[int, Context], dict[int, Wanted]]:
-        """Take the bound arrays; the context of every node, and the wanted gradients by the id of the argument."""
+        """Take the bound arrays; returns every node's context, and the wanted gradients by the id of the argument."""
         bound = self.bound
         contexts = devices.contexts(order, self.ctx, bound.places)
         arguments, auxiliary = variables(order)
@@ -128,7 +129,7 @@ class Program:
         return gradient.build(self.symbol.entries, set(wanted), order=order)
 
     def _infer(self, order: list[Node]) -> tuple[Facts, Facts]:
-        """Step 2: shapes and types of every value, the gradient graph included."""
+        """Step 2: shapes and dtypes of every value, the gradient graph included."""
         if self.bound.inferred is not None:
             shapes, types = self.bound.inferred
         else:
@@ -141,7 +142,7 @@ class Program:
         return shapes, types
 
     def _infer_gradients(self, shapes: Facts, types: Facts) -> None:
-        """Add the shapes and types of the nodes that step 1 made."""
+        """Add the shapes and dtypes of the nodes of the gradient graph."""
         values, tables = shapes.numbers, (shapes.found, types.found)
         rules = tuple(zip(tables, ("infer", "infer_type"), strict=True))
         for head, entry in zip(self.gradients.heads, self.symbol.entries, strict=False):
@@ -168,7 +169,7 @@ class Program:
     ) -> tuple[Graph, Graph]:
         """Step 3: forward and backward as one graph, before and after the passes.
 
-        A gradient runs where the operator runs that it belongs to.
+        A gradient node runs on the context of its operator.
         """
         for head, entry in zip(self.gradients.heads, self.symbol.entries, strict=False):
             if head is not None:
@@ -181,9 +182,9 @@ class Program:
         return derived, passes.simplified(derived, targets)
 
     def _place(self, wanted: dict[int, Wanted]) -> list[_Later]:
-        """Step 4: memory of its own for whatever is seen from outside, or needs it for another reason.
+        """Step 4: memory of its own for each value that users see or that must not share memory.
 
-        What is returned has to be done for the wanted gradients after all other steps.
+        Returns the wanted gradients that have to be copied, added or zeroed after all other steps.
         """
         self._forward, self._backward = self.graph.steps()
         values = self._values = self.graph.values
@@ -201,7 +202,7 @@ class Program:
 
     @decides("Executor/outputs-keep-memory")
     def _place_outputs(self) -> None:
-        """Outputs have memory of their own; one that is an argument is copied."""
+        """Give each output memory of its own; an output that is an argument is copied."""
         self.outputs: list[NDArray] = []
         self._output_copies: list[Step] = []
         for entry in self.graph.outputs:
@@ -222,7 +223,7 @@ class Program:
         return found
 
     def _place_heads(self) -> None:
-        """Head gradients that some step reads have memory of their own."""
+        """Give each head gradient that some step reads memory of its own."""
         self.heads: list[NDArray | None] = []
         for head in self.gradients.heads:
             made = None
@@ -234,16 +235,16 @@ class Program:
 
     @decides("Executor/grad-req-independent")
     def _place_gradients(self, wanted: dict[int, Wanted]) -> list[_Later]:
-        """Let the last step of an argument's gradient write straight into its array where that is right.
+        """Let the node that computes an argument's gradient write into the gradient array, where possible.
 
-        The rest is returned: what is copied, added or zeroed after all other steps.
+        Returns the gradients that have to be copied, added or zeroed after all other steps.
         """
         later: list[_Later] = []
         self.without_gradient: dict[int, Wanted] = {}
         made = {id(node) for node in self._backward}
         entries = dict(zip(self.gradients.of, self.graph.gradients, strict=True))
         for number, gradient_wanted in wanted.items():
-            req, target = gradient_wanted.requirement, gradient_wanted.array._buffer  # which may hold no values
+            req, target = gradient_wanted.requirement, gradient_wanted.array._buffer  # the array may hold no values
             entry = entries.get(number)
             if entry is None:
                 self.without_gradient[number] = gradient_wanted
@@ -256,7 +257,7 @@ class Program:
         return later
 
     def _place_placeholders(self) -> None:
-        """What stands for a shape gets a buffer without memory."""
+        """Give a placeholder, which stands for a shape only, a buffer without elements."""
         for node in self.graph.order():
             if node.op is None and dead_branches.is_placeholder(node):
                 device = self.graph.contexts[id(node)].memory
@@ -264,7 +265,7 @@ class Program:
                 self._memory[self._values.made_by(node)[0]] = Buffer(nothing, self.graph.shapes[id(node), 0], device)
 
     def _place_partial(self) -> None:
-        """An output of which the operator may leave parts as they are has memory of its own, zeros at first."""
+        """Give an output that its operator may leave unwritten in part memory of its own, zeros at first."""
         for node in self._forward:
             assert node.op is not None
             if node.op.partial is not None and node.op.partial(node.params):
@@ -273,7 +274,7 @@ class Program:
                         self._memory[number] = self._array(Entry(node, index))._data
 
     def _plan(self, held: set[int]) -> memory.Plan:
-        """Step 5: memory for all other values; ``held`` are those that are read after the last step."""
+        """Step 5: memory for all other values; ``held`` has the numbers of values that are read after the last step."""
         unused = {  # gradients that nobody reads are neither computed nor given memory
             number for node in (*self._forward, *self._backward) if node.primal is not None
             for number in self._values.made_by(node) if number not in self._read
@@ -290,11 +291,11 @@ class Program:
                 if types[number] != kind or shapes[number] != shape:
                     kind, shape = types[number], shapes[number]
                     same = parts.part(whole, block.offset, kind, shape)
-                self._memory[number] = same  # so that a page knows the memory that it writes over
+                self._memory[number] = same  # one Buffer object, so that a page sees that it writes in place
         return plan
 
     def _list(self, later: list[_Later]) -> tuple[list[Step], list[Step]]:
-        """Step 6: what forward runs and what backward runs, with their buffers."""
+        """Step 6: the steps of forward and the steps of backward, with their buffers."""
         self._own: dict[int, Any] = {}
         reads = iter(self.graph.reads)
         forward: list[Step] = [*map(self._step, self._forward, reads), *self._output_copies]
@@ -306,7 +307,7 @@ class Program:
         return forward, backward
 
     def _last_step(self, number: int | None, wanted: Wanted) -> Step:
-        """What brings a gradient into its array; ``number`` is None where it is zero."""
+        """The step that copies, adds or zeroes a gradient in its array; ``number`` is None for a gradient of zero."""
         target = wanted.array._buffer
         if number is None:
             return ZeroStep(target)
@@ -340,7 +341,7 @@ def _require_known(order: list[Node], shapes: Facts, types: Facts) -> None:
 
 
 def _require_states_near(order: list[Node], contexts: dict[int, Context]) -> None:
-    """An operator updates its states in place, so they are where it runs."""
+    """Refuse an auxiliary state on another context than its operator, which updates the state in place."""
     for node in order:
         if node.op is None or not node.op.aux:
             continue

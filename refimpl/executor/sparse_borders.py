@@ -1,7 +1,7 @@
-"""The border between sparse arrays that are bound to an executor and the dense memory that it works on.
+"""The border between the sparse arrays bound to an executor and the dense memory inside it.
 
-Inside an executor every value has dense memory. A sparse argument is a dense block that is filled before ``forward``;
-a sparse gradient or output is filled from a dense one afterwards. A step of forward for which ``mx.nd`` has a rule on
+Inside an executor every value has dense memory. A sparse argument is copied into a dense array before ``forward``; a
+sparse gradient or output is filled from a dense array after the run. A forward step for which ``mx.nd`` has a rule on
 sparse arrays runs by that rule, and fills its dense memory with the result. ``symbol/storage.py`` says which rules
 these are, and which rows a gradient keeps.
 """
@@ -30,42 +30,42 @@ if TYPE_CHECKING:
 
 
 class NoBorders:
-    """Where nothing is sparse, the program binds the caller's arrays. ``inside`` is what it binds."""
+    """The border where no array is sparse: the program binds the caller's arrays, ``inside``, themselves."""
 
     def __init__(self, bound: Bound) -> None:
         self.inside = bound
 
     def lasting(self, graph: Graph) -> set[int]:
-        """The numbers of the values of the graph that are read after backward, so that their memory lasts."""
+        """The numbers of the graph's values that are read after backward: their memory must not be reused."""
         return set()
 
     def enclose(self, program: Program) -> list[NDArray]:
-        """Take the program that was made of ``inside``; its outputs as the caller sees them."""
+        """Take the program that was made of ``inside``; returns the outputs that the caller sees."""
         return program.outputs
 
     def before_forward(self) -> None:
-        """Copy in what forward reads."""
+        """Copy sparse arguments and states into dense memory."""
 
     def after_forward(self) -> None:
-        """Copy out what forward wrote."""
+        """Copy outputs and states from dense memory into sparse arrays."""
 
     def before_backward(self) -> None:
-        """Copy in what backward adds to."""
+        """Copy sparse gradients that backward adds to into dense memory."""
 
     def after_backward(self) -> None:
-        """Copy out what backward wrote."""
+        """Copy gradients from dense memory into sparse arrays."""
 
 
 class SparseStep(ForwardStep):
     """Runs one node on sparse arrays, as ``mx.nd`` does.
 
-    ``made`` is the result of the last run in its own storage; at first it stores nothing.
+    ``made`` is the result of the last run in its own storage; before the first run it is all zeros.
 
     Args:
         step: the same step on dense memory.
-        rule: the line of the table for the storages of its inputs.
-        stype: the storage of its result.
-        value: gives what an input holds, in the input's own storage.
+        rule: the sparse rule for the storages of the node's inputs.
+        stype: the storage of the result.
+        value: returns the array of an input in the input's own storage.
     """
 
     __slots__ = ("_is_view", "_rule", "_value", "made")
@@ -80,11 +80,11 @@ class SparseStep(ForwardStep):
 
     @property
     def is_direct(self) -> bool:
-        """No: the rule needs arrays."""
+        """False: a sparse rule takes NDArrays, not buffers."""
         return False
 
     def run(self, is_train: bool) -> None:
-        """Compute the result, and fill the dense memory with it; states that changed too."""
+        """Compute the result, and copy it, and the states that it changed, into dense memory."""
         del is_train
         arrays = [self._value(entry) for entry in self.node.inputs]
         if self._rule.updates:
@@ -104,7 +104,7 @@ class SparseStep(ForwardStep):
 
 @decides("Sparse/bind")
 class Borders(NoBorders):
-    """The border where something is sparse: ``inside`` has dense zeros in the place of sparse arrays."""
+    """The border where some array is sparse: ``inside`` has dense arrays in the place of sparse ones."""
 
     def __init__(self, symbol: Symbol, bound: Bound) -> None:
         super().__init__(
@@ -133,7 +133,7 @@ class Borders(NoBorders):
     # --- at bind ---------------------------------------------------------------------------------
 
     def lasting(self, graph: Graph) -> set[int]:
-        """The values that say which rows of a gradient are stored: ids that are computed, for example."""
+        """The numbers of computed values, such as ids, that decide which rows of a gradient are stored."""
         order = [node for node in graph.order() if node.is_variable or id(node) in graph.forward]
         self._values, self._rules = storage.values(order, self._stypes, graph.shapes, graph.types)
         self._reading = storage.GradientStorage(order, graph.outputs, self._values)
@@ -141,7 +141,7 @@ class Borders(NoBorders):
         return {graph.values.of(entry) for entry in asked if not entry.node.is_variable}
 
     def enclose(self, program: Program) -> list[NDArray]:
-        """Take the program; an output has the storage that inference gives it."""
+        """Take the program; returns outputs in the storages that inference gives them."""
         self._program = program
         self._steps = self._on_sparse_arrays(program)
         read = {key_of(entry) for step in self._steps.values() for entry in step.node.inputs}
@@ -154,7 +154,7 @@ class Borders(NoBorders):
         return self.outputs
 
     def _on_sparse_arrays(self, program: Program) -> dict[int, SparseStep]:
-        """Let the steps that have a rule run by it; these steps by the id of their node."""
+        """Replace the forward steps that have a sparse rule; returns the new steps by the id of their node."""
         made = {}
         for place, step in enumerate(program.forward_steps):
             rule = self._rules.get(id(step.node)) if isinstance(step, ForwardStep) else None
@@ -166,16 +166,16 @@ class Borders(NoBorders):
     # --- at run ----------------------------------------------------------------------------------
 
     def before_forward(self) -> None:
-        """Fill dense blocks from sparse arguments, and copy those that steps read as they are."""
+        """Copy sparse arguments and states into dense memory, and keep sparse copies for steps with a sparse rule."""
         outer = [*self.bound.arguments, *self.bound.auxiliary]
         _fill(outer, [*self.inside.arguments, *self.inside.auxiliary])
-        # copies, since a step may run when the caller has put other values into the array
+        # copies, because the caller may change the arrays before a queued step runs
         self._copies = {key: ordered(array).detach() for key, array in self._read.items()}
         for array in self._copies.values():
             array.wait_to_read()  # a step inside the engine does not wait
 
     def after_forward(self) -> None:
-        """Fill sparse outputs, and states that an operator may have changed."""
+        """Fill sparse outputs, and sparse states that an operator may have changed, from dense memory."""
         program = self._program
         for entry, inner, outer in zip(program.graph.outputs, program.outputs, self.outputs, strict=True):
             if inner is not outer:
@@ -184,13 +184,13 @@ class Borders(NoBorders):
         _fill(self.inside.auxiliary, self.bound.auxiliary)
 
     def before_backward(self) -> None:
-        """Fill dense blocks from sparse gradients that are added to."""
+        """Copy sparse gradients with grad_req 'add' into dense memory."""
         for _, outer, inner, req in self._gradients:
             if req == "add":
                 copy_into(outer, inner)
 
     def after_backward(self) -> None:
-        """Fill sparse gradients: of a row_sparse one the rows that were touched are stored, whatever they hold."""
+        """Fill sparse gradients; a row_sparse gradient stores every row that was touched, even a row of zeros."""
         for node, outer, inner, req in self._gradients:
             rows = self._reading.rows((id(node), 0), self._value) if outer.stype == "row_sparse" else None
             put(inner, outer, rows if req == "write" else storage.joined(rows, outer))
@@ -214,7 +214,7 @@ class Borders(NoBorders):
 
 
 def borders(symbol: Symbol, bound: Bound) -> NoBorders:
-    """The borders of what is bound: none where nothing is sparse and no operator makes anything sparse."""
+    """The border for the bound arrays: ``NoBorders`` where no array is sparse and no operator returns a sparse one."""
     arrays = [*bound.arguments, *bound.gradients, *bound.auxiliary]
     order = bound.order or symbol.order()
     made = any(map(storage.makes_sparse, order))
@@ -222,7 +222,7 @@ def borders(symbol: Symbol, bound: Bound) -> NoBorders:
 
 
 def _dense(arrays: Sequence[Any]) -> list[Any]:
-    """The arrays themselves, dense zeros in the place of sparse ones."""
+    """The arrays, with dense zeros in the place of sparse arrays."""
     return [
         zeros(array.shape, array.context, array.dtype) if array is not None and array.is_sparse else array
         for array in arrays
@@ -236,7 +236,7 @@ def _fill(sources: Sequence[NDArray], targets: Sequence[NDArray]) -> None:
 
 
 def _report(named: Any) -> None:
-    """One logged line for each name and storage that becomes dense inside."""
+    """Log which sparse arrays become dense inside the executor."""
     sparse = [f"{name} ({array.stype})" for name, array in named if array.is_sparse]
     if sparse:
         report(("executor", *sparse), f"an executor works on dense copies of {', '.join(sparse)}")

@@ -1,7 +1,7 @@
 """How an executor runs its steps: one after the other, or as tasks of the engine.
 
-Usually the steps run in a plain loop. Each step is handed to the engine, with the memory that it reads and writes,
-when an engine with threads is chosen, when some memory holds a failure, or when the profiler is on.
+Usually the steps run in a plain loop. When an engine with threads is chosen, when some memory holds a failure, or when
+the profiler is on, each step is handed to the engine, with the memory that it reads and writes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MonitorCallback = Callable[[str, NDArray], None]
 
 
 class Touched(NamedTuple):
-    """The memory that a step uses: ``changes`` is written too, but holds values even after a failure."""
+    """The memory that a step uses. ``changes`` are written like ``writes``, but hold values even after a failure."""
 
     name: str
     reads: list[Buffer]
@@ -37,7 +37,7 @@ class Touched(NamedTuple):
 
 
 def touched(step: Step) -> Touched:
-    """What ``step`` reads and writes, for the engine and for ``refimpl explain``."""
+    """The buffers that ``step`` reads and writes, for the engine and for ``refimpl explain``."""
     if isinstance(step, ForwardStep):
         return _touched_forward(step)
     if isinstance(step, BackwardStep):
@@ -67,9 +67,9 @@ def _touched_backward(step: BackwardStep) -> Touched:
 
 
 def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Any) -> None:
-    """Run ``steps``, or replay what ``table`` has recorded of them, in an order that respects what they read and write.
+    """Run ``steps``, or replay the calls that ``table`` has recorded, in an order that keeps reads after writes.
 
-    What a step that fails should have written holds the error from then on.
+    The outputs of a step that fails hold its error from then on.
     """
     if not fast_road.is_quiet():
         for step in steps:
@@ -87,7 +87,7 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: An
 
 
 def _go_on(error: Any, steps: Sequence[Step], failed: int, is_train: bool, context: Context) -> None:
-    """Note what a step that failed has not written, and run those after it that do not read that."""
+    """Let the outputs of a failed step hold its error, and run the later steps that do not read them."""
     spoiled = touched(steps[failed]).writes
     if not spoiled:
         raise error from error.__cause__
@@ -104,12 +104,12 @@ def run_monitored(
     """Run ``steps`` and report every node.
 
     Args:
-        steps: what is run, in this order.
+        steps: the steps, in the order in which they run.
         is_train: whether operators run as in training.
-        context: where steps run that are no node's.
+        context: the context of steps that belong to no node.
         callback: called with a name and an array after every node, for each output.
-        monitor_all: whether it is called before every node too, for each input.
-        without_gradient: the wanted gradients that are zero, by the id of the argument: labels.
+        monitor_all: whether ``callback`` is also called before every node, for each input.
+        without_gradient: the wanted gradients that are zero, such as a label's, by the id of the argument.
     """
     for step in steps:
         if not isinstance(step, (ForwardStep, BackwardStep)):
@@ -130,7 +130,7 @@ def run_monitored(
 def _report_inputs(step: ForwardStep, callback: MonitorCallback) -> None:
     names = monitored_inputs(step.node)
     for name, entry, buffer in zip(names, step.node.inputs, step.inputs, strict=True):
-        if is_placeholder(entry.node):  # it has a shape and no values
+        if is_placeholder(entry.node):  # a placeholder has a shape and no values
             continue
         if entry.node.is_variable:
             callback(entry.node.name, NDArray(buffer, step.context))
@@ -151,14 +151,14 @@ def _report_gradients(
 
 
 def _zero(wanted: Wanted) -> NDArray:
-    """A gradient that is zero, as MXNet shows it: what is in its array afterwards."""
+    """The array that MXNet reports for a gradient that is zero: zeros, or with 'add' the accumulated gradient."""
     if wanted.requirement == "add":
         return wanted.array
     return zeros(wanted.argument.shape, wanted.argument.context, wanted.argument.dtype)
 
 
 def run_one(step: Step, is_train: bool, context: Context) -> None:
-    """Hand one step to the engine."""
+    """Hand a step to the engine; a step that writes no memory runs here at once."""
     name, reads, writes, changes = touched(step)
     place = getattr(step, "context", context)
     if not writes:  # bookkeeping of the executor itself, done in the order of the program

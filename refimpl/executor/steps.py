@@ -1,4 +1,4 @@
-"""One node made ready to run: its buffers are looked up once, at bind, and never again."""
+"""Steps: each runs one node on buffers that are looked up once, at bind."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..symbol.ir import Node
 
 
 class StepFailed(Exception):  # no user sees it
-    """Some step of a replay failed, for the reason that is its cause; those before it have run, those after have not.
+    """A step failed during a replay; steps before it have run, steps after it have not. ``__cause__`` is the error.
 
     Args:
-        number: which one.
+        number: the index of the failed step.
     """
 
     def __init__(self, number: int) -> None:
@@ -27,14 +27,14 @@ class StepFailed(Exception):  # no user sees it
 
 
 class ForwardStep:
-    """Runs an operator's forward over fixed buffers.
+    """Runs an operator's forward on fixed buffers.
 
     Args:
         node: the operator's node.
         inputs: the buffers of its inputs.
         outputs: the buffers of its outputs.
-        context: where it runs.
-        params: its parameters, those of the node by default.
+        context: the context that it runs on.
+        params: the operator's parameters; by default the node's.
     """
 
     __slots__ = ("context", "inputs", "node", "op", "outputs", "params")
@@ -64,7 +64,7 @@ class ViewStep(ForwardStep):
     __slots__ = ()
 
     def run(self, is_train: bool) -> None:
-        """Nothing is left to do."""
+        """Do nothing."""
 
 
 class TransferStep(ForwardStep):
@@ -79,14 +79,14 @@ class TransferStep(ForwardStep):
 
 
 class BackwardStep:
-    """Runs an operator's backward over fixed buffers.
+    """Runs an operator's backward on fixed buffers.
 
     Args:
         node: the gradient node.
         reads: the buffers of its inputs.
-        gradients: the buffers of its outputs, None for those that nobody reads.
-        context: where it runs.
-        params: the operator's parameters, those of the node by default.
+        gradients: the buffers of its outputs, None for a gradient that nobody reads.
+        context: the context that it runs on.
+        params: the operator's parameters; by default the node's.
     """
 
     __slots__ = ("context", "gradients", "heads", "needs", "node", "op", "params")
@@ -101,7 +101,7 @@ class BackwardStep:
         self.params = node.params if params is None else params
         signature = node.signature
         self.heads, needs = reads[: signature.heads], reads[signature.heads :]
-        if len(needs) < len(signature.needs):  # some are inactive
+        if len(needs) < len(signature.needs):  # some needs are inactive
             by_name = dict(zip(signature.reads[signature.heads :], needs, strict=True))
             self.needs: list[Any] = [by_name.get(name) for name in signature.needs]
         else:
@@ -124,13 +124,13 @@ class BackwardStep:
 def gradient_buffers(
     node: Node, inputs: Sequence[Buffer], read: Container[Key], device: str
 ) -> list[Buffer | None]:
-    """Memory for the outputs of a gradient node, each like the input that it is the gradient of.
+    """Memory for the outputs of a gradient node; each has the shape and dtype of the operator's input.
 
     Args:
         node: the gradient node.
         inputs: the inputs of its operator.
-        read: the values that are read; the other outputs get None.
-        device: where the memory is.
+        read: the keys of the values that are read; the other outputs get None.
+        device: the device of the memory.
     """
     return [
         allocate(like.shape, like.dtype, device) if (id(node), index) in read else None
@@ -144,7 +144,7 @@ class ViewBackwardStep(BackwardStep):
     __slots__ = ()
 
     def run(self, is_train: bool) -> None:
-        """Nothing is left to do."""
+        """Do nothing."""
 
 
 @decides("Executor/output-is-argument")
@@ -164,7 +164,7 @@ class CopyStep:
 
 @decides("ExecutorGroup/add-accumulates", "Executor/grad-req-add")
 class AddStep:
-    """``target += source``: what grad_req 'add' means."""
+    """``target += source``: accumulates a gradient, for grad_req 'add'."""
 
     __slots__ = ("inputs", "is_direct", "op", "outputs", "params", "target")
 
@@ -195,7 +195,7 @@ class ZeroStep:
 
 
 class KeptValues:
-    """The last step of forward, where backward overwrites what it reads: notes that the values are there."""
+    """The last step of a forward whose values backward will overwrite: notes that the values are there."""
 
     __slots__ = ("there",)
 
@@ -203,13 +203,13 @@ class KeptValues:
         self.there = False
 
     def run(self, is_train: bool) -> None:
-        """Forward has run."""
+        """Note that forward has run."""
         del is_train
         self.there = True
 
 
 class SpendStep:
-    """The first step of such a backward: refuses to run on values that are gone."""
+    """The first step of a backward that overwrites forward's values: refuses to run twice on one forward."""
 
     __slots__ = ("kept",)
 

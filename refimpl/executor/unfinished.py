@@ -1,8 +1,8 @@
-"""After a forward or backward that did not finish: its outputs and gradients hold no values, only the failure.
+"""Executors after a forward or backward that did not finish.
 
-States and accumulated gradients are as they were before. Outputs, and gradients that were to be written, hold no
-values: reading one raises an error until the call is repeated. What forward keeps for backward lies in memory that
-executors share; ``Pool.unfinished`` says that no backward may use it.
+States and accumulated gradients are as before the call. Outputs, and gradients with grad_req 'write', hold no values:
+reading one raises an error until the call is repeated. The values that forward keeps for backward are in memory that
+executors share; ``Pool.unfinished`` says that no backward may use them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def _nothing() -> None:
 class ForwardOf:
     """If the block, a forward of ``executors``, fails: states and ``inputs`` are as before, outputs hold no values.
 
-    ``settle`` is called first, and waits for threads that are still at work. (A class, because every forward comes
-    through here, and a generator would take as long as a small graph.)
+    ``settle`` is called first, and waits for threads that still run. (A class, because each forward enters this
+    block, and entering a generator takes as long as running a small graph.)
     """
 
     __slots__ = ("_executors", "_held", "_settle")
@@ -46,7 +46,7 @@ class ForwardOf:
         self._held = Held(*arrays) if arrays else None
 
     def __enter__(self) -> None:
-        """Nothing more is to be remembered."""
+        """Do nothing: the constructor has remembered the arrays."""
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
@@ -61,7 +61,7 @@ class ForwardOf:
 @contextmanager
 @decides("Module/unfinished")
 def backward_of(executors: Sequence[Executor], settle: Callable[[], None] = _nothing) -> Iterator[None]:
-    """If the block, a backward of ``executors``, fails: gradients it adds to are as before, others hold no values."""
+    """If the block, a backward of ``executors``, fails: gradients with 'add' are as before, others hold no values."""
     written: list[NDArray] = []
     kept: list[NDArray] = []
     for executor in executors:
@@ -80,7 +80,7 @@ def backward_of(executors: Sequence[Executor], settle: Callable[[], None] = _not
 
 
 def _spoil(what: str, arrays: Iterable[Any]) -> None:
-    """Let arrays hold no values."""
+    """Mark arrays as holding no values."""
     engine.spoil(engine.unfinished(what), (_memory(array) for array in arrays))
 
 
@@ -90,17 +90,17 @@ def _memory(array: Any) -> Buffer:
 
 @decides("Executor/before-forward")
 def clear(program: Program) -> None:
-    """Put zeros in the place of everything that a forward would have left for backward."""
+    """Fill the planned memory with zeros, for a backward without a forward before it."""
     for key in program.plan.place:
         engine.overwrite(program.buffers[key])
         program.buffers[key].fill(0)
 
 
 def require_forward(executors: Iterable[Executor]) -> None:
-    """Refuse to go on from a forward that did not finish.
+    """Refuse a backward after a forward that did not finish.
 
     Raises:
-        MXNetError: so it is of one of ``executors``, or of one that shares its memory.
+        MXNetError: the last forward on the memory of one of ``executors`` did not finish.
     """
     if any(executor.program.pool.unfinished for executor in executors):
         raise refusal(

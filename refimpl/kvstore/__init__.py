@@ -1,10 +1,10 @@
 """mx.kv: key-value stores, which sum gradients of several devices and hand weights back.
 
-``interface.py`` is what every store offers, ``store_kinds.py`` which store a name stands for. ``local.py`` is the store
-of one process and the statement of its push and pull rules. ``server.py`` and ``server_table.py`` are the parameter
-server, ``distributed.py`` the store of a worker that talks to it, ``simulated.py`` a cluster of both within one
-process. ``histories.py`` judges any parameter server by what it handed out. ``machines/`` has messages and logs as
-bytes.
+``interface.py`` has the interface of all stores, ``store_kinds.py`` makes a store by its name. ``local.py`` is the
+store of one process, with the rules of push and pull. ``server.py`` and ``server_table.py`` are the parameter server,
+``distributed.py`` the store of a worker that talks to a server, ``simulated.py`` a cluster of servers and workers
+within one process. ``histories.py`` checks any parameter server by the values that it handed out. ``machines/`` has
+the messages and logs of clusters as bytes.
 """
 
 from . import histories, kvstore

@@ -1,4 +1,4 @@
-"""MXNet's name for the interface of stores and for ``create``."""
+"""The interface of stores and ``create``, in the module where MXNet has them."""
 
 from .interface import KVStoreBase, TestStore
 from .store_kinds import create

@@ -15,19 +15,19 @@ from ..kernels.shared import two_bit
 from ..ndarray import NDArray
 
 TYPE = "2bit"
-THRESHOLD = 0.5  # unless another is given
+THRESHOLD = 0.5  # the default
 _SETTINGS = ("type", "threshold")
 _WORKING = {np.float16: np.float32, np.float32: np.float32, np.float64: np.float64}
-"""The type that a gradient's residual is kept and added up in, by the type of the gradient."""
+"""Dtype of a gradient -> dtype of its residual, in which both are added."""
 
 
 @dataclass(frozen=True)
 class TwoBit:
     """The compression with a threshold t > 0, a float32 number.
 
-    The sender keeps a residual r per array, zeros at first. It adds the gradient, sends +t where r >= t, -t where
-    r <= -t and 0 elsewhere, and takes what it sent off r: what was sent and r add up to all gradients so far.
-    NaN is never sent.
+    The sender keeps a residual r per array, zeros at first. It adds the gradient to r, sends +t where r >= t, -t where
+    r <= -t and 0 elsewhere, and subtracts the sent values from r: all sent values and r add up to all gradients so
+    far. NaN is never sent.
     """
 
     threshold: float = THRESHOLD
@@ -44,16 +44,16 @@ class TwoBit:
 
     @property
     def parameters(self) -> dict[str, str | float]:
-        """What ``set_gradient_compression`` takes to make this one again."""
+        """The arguments of ``set_gradient_compression`` for this compression."""
         return {"type": TYPE, "threshold": self.threshold}
 
     @classmethod
     def from_parameters(cls, parameters: Any) -> TwoBit:
-        """The compression that ``set_gradient_compression`` is asked for: {"type": "2bit", "threshold": 0.5}.
+        """The compression for arguments of ``set_gradient_compression``: {"type": "2bit", "threshold": 0.5}.
 
         Raises:
             AssertionError: ``parameters`` is not a dict.
-            MXNetError: the type is not "2bit", the threshold is not a number above 0, or there is another setting.
+            MXNetError: the type is not "2bit", the threshold is not a number above 0, or a setting is unknown.
         """
         if not isinstance(parameters, Mapping):
             raise refusal(
@@ -93,7 +93,7 @@ class TwoBit:
         type, or float32 for float16). The layout of a word is clause two-bit/layout.
 
         Raises:
-            MXNetError: the gradient is not of floats, or the residual is of another shape.
+            MXNetError: the gradient's dtype is not floating, or the residual has another shape.
         """
         kind = working_type(gradient.dtype.type)
         before = np.zeros(gradient.shape, kind) if residual is None else residual
@@ -107,10 +107,10 @@ class TwoBit:
         return packed.to_numpy(), left.to_numpy()
 
     def decode(self, packed: np.ndarray, shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
-        """The array of ``shape`` that ``packed`` words stand for: -t, 0 and +t, cast to ``dtype``.
+        """The array of ``shape`` that is encoded in the words ``packed``: values -t, 0 and +t, cast to ``dtype``.
 
         Raises:
-            MXNetError: there are not ``ceil(prod(shape) / 16)`` words, or ``dtype`` is not one of floats.
+            MXNetError: there are not ``ceil(prod(shape) / 16)`` words, or ``dtype`` is not floating.
         """
         kind = working_type(np.dtype(dtype).type)
         words = -(-math.prod(shape) // two_bit.PER_WORD)
@@ -123,10 +123,10 @@ class TwoBit:
 
     @decides("KVStore/compression")
     def sent(self, gradient: NDArray, residual: NDArray | None) -> tuple[NDArray, NDArray]:
-        """Return what the receiver decodes of a dense gradient, and the new residual, on the gradient's device.
+        """Return (array that the receiver decodes, new residual) of a dense gradient, on the gradient's device.
 
         Raises:
-            MXNetError: the gradient is not of floats.
+            MXNetError: the gradient's dtype is not floating.
         """
         kind = working_type(gradient.dtype)
         array = gradient if gradient.dtype is kind else gradient.astype(kind)
@@ -143,10 +143,10 @@ class TwoBit:
 
 
 def working_type(dtype: Any) -> type:
-    """The type in which gradients of ``dtype`` are added to their residuals.
+    """The dtype in which gradients of ``dtype`` are added to their residuals.
 
     Raises:
-        MXNetError: it is not float16, float32 or float64.
+        MXNetError: ``dtype`` is not float16, float32 or float64.
     """
     if dtype not in _WORKING:
         raise refusal(

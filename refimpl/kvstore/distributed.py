@@ -1,7 +1,7 @@
-"""A worker's store in a cluster: adds up its devices' arrays, and leaves the rest to the servers.
+"""A worker's store in a cluster: it adds up the arrays of the worker's devices, and the servers do the rest.
 
-The calls, the forms of keys and values, and the order of keys are those of :class:`KVStore`; what changes is where
-arrays are kept. ``server.py`` says what becomes of a push, ``placement.py`` which server keeps what.
+The calls, the forms of keys and values, and the order of keys are the same as for :class:`KVStore`; but the servers
+keep the arrays. ``server.py`` has the rules of a push, ``placement.py`` the placement of arrays on servers.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from .server_arithmetic import cut, from_plain, joined, plain_value
 from .transport import Channel, Ticket, Transport
 
 AT_ONCE = 1 << 18
-"""Arrays are compared by so many bytes: what the comparison of more writes would not fit into a cache."""
+"""The number of bytes of arrays that are compared at once: the result of comparing more would not fit into a cache."""
 
 PLACE = "place"
-"""The name under which servers keep where a worker stands."""
+"""The name under which servers keep the progress of a worker."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """What a worker remembers of an array that the servers keep."""
+    """A worker's description of an array that the servers keep."""
 
     shape: tuple[int, ...]
     dtype: Any
@@ -47,7 +47,7 @@ class Known:
 
 
 class Pulled(NamedTuple):
-    """What came of the last pull of a whole array, and the numbers of its requests, for each part."""
+    """The numbers of the requests of the last pull of a whole array, and their results, for each part."""
 
     numbers: list[int]
     values: list[say.Value]
@@ -56,13 +56,13 @@ class Pulled(NamedTuple):
 class DistributedKVStore(KVStore):
     """The store of one worker among several: made by :func:`mx.kv.create` inside a cluster.
 
-    ``dist_sync`` (and any other name with ``dist`` but without ``_async``): a push waits on the servers for those of
-    the other workers, and their sum is stored or handed to the optimizer. ``dist_async``: every push is handed to the
-    optimizer as it comes. With ``device`` in the name a worker's own arrays are added up left to right.
+    ``dist_sync`` (and any other name with ``dist`` but without ``_async``): a push waits on the servers for the pushes
+    of the other workers, and their sum is stored or handed to the optimizer. ``dist_async``: every push is handed to
+    the optimizer as it comes. With ``device`` in the name a worker's own arrays are added up left to right.
 
     Args:
         name: the kind of store, such as ``dist_sync``.
-        transport: what carries messages to the servers.
+        transport: the transport of messages to the servers.
         rank: the number of this worker, from 0.
         table: the number of this store on the servers.
     """
@@ -77,7 +77,7 @@ class DistributedKVStore(KVStore):
         self._sent: dict[Key, list[Ticket]] = {}
         self._residuals: dict[Any, np.ndarray] = {}
         self.fits = 0
-        """How many calls of ``fit`` have trained with this store and keep their place."""
+        """The number of calls of ``fit`` that have trained with this store and keep their progress."""
         self._pulled: dict[Key, Pulled] = {}
         self._to_hold: list[int] | None = None
         self._channels[0].stores += 1
@@ -87,11 +87,11 @@ class DistributedKVStore(KVStore):
 
     @decides("Cluster/init")
     def init(self, key: Any, value: Any) -> None:
-        """Give keys their first arrays, which are those of worker 0; return when the servers have them.
+        """Give keys their first arrays, the arrays of worker 0; return when the servers have them.
 
         Raises:
-            MXNetError: a key has an array already, keys of both kinds are used, worker 0's shape is another, or an
-                array is csr. No key of the call is this worker's then: it may try again.
+            MXNetError: a key has an array already, both int and str keys are used, worker 0's array has another shape,
+                or an array is csr. No key is initialised for this worker then: it may call init again.
             AssertionError: keys and values do not pair up, or a key is neither int nor str.
         """
         pairs, tickets = self._pairs(key, value), list[Ticket]()
@@ -119,7 +119,7 @@ class DistributedKVStore(KVStore):
         self._known.update(new)
 
     def _push_one(self, key: Key, arrays: list[NDArray]) -> None:
-        """Send the sum of one key's arrays to where the key is kept."""
+        """Send the sum of one key's arrays to the servers that have the key."""
         known = self._known[key]
         if self._compression is not None:
             row_sparse.require_dense(key, arrays)
@@ -135,7 +135,7 @@ class DistributedKVStore(KVStore):
         self._send_push(key, as_value(total))
 
     def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
-        """A block that undoes nothing: what was sent stays sent."""
+        """A block that undoes nothing: sent messages cannot be taken back."""
         return nullcontext()
 
     def _send_push(self, key: Key, whole: say.Value, replace: bool = False) -> None:
@@ -151,7 +151,7 @@ class DistributedKVStore(KVStore):
 
     @decides("Cluster/pull-all")
     def _pull_all(self, groups: Groups) -> None:
-        """Ask for all parts of all keys at once, and copy what comes into every target."""
+        """Ask for all parts of all keys at once, and copy the answers into every target."""
         asked = [(key, targets, self._asked(key)) for key, targets in groups if targets]
         for key, targets, tickets in asked:
             parts = self._received_parts(key, tickets)
@@ -163,7 +163,7 @@ class DistributedKVStore(KVStore):
             self._pulled[key] = Pulled(numbers, [value for _, value in parts])
 
     def _asked(self, key: Key, numbers: Sequence[int | None] = ()) -> list[tuple[int, Ticket]]:
-        """A request for each part of a key, with the row where it begins; ``numbers`` are those of old requests."""
+        """(first row, ticket of a pull) for each part of a key; ``numbers`` are those of repeated requests."""
         parts = self._known[key].parts
         return [
             (part.begin, self._send(part.server, say.Pull(self._part_id(key, i)), number))
@@ -172,7 +172,7 @@ class DistributedKVStore(KVStore):
 
     @decides("Cluster/rows")
     def _holding(self, key: Key, ids: NDArray) -> NDArray:
-        """The rows ``ids`` of a key, from the servers that have them."""
+        """The rows ``ids`` of a key, from the servers that have these rows."""
         known = self._known[key]
         wanted = row_sparse.listed(ids)
         asked = []
@@ -183,7 +183,7 @@ class DistributedKVStore(KVStore):
         return as_array(self._received(key, asked))
 
     def _received(self, key: Key, asked: Sequence[tuple[int, Ticket]]) -> say.Value:
-        """Return the array whose parts were asked for; raise first if a push of this key was refused."""
+        """Return the array whose parts were requested; raise first if a push of this key was refused."""
         return joined(self._received_parts(key, asked))
 
     def _received_parts(self, key: Key, asked: Sequence[tuple[int, Ticket]]) -> list[tuple[int, say.Value]]:
@@ -194,10 +194,10 @@ class DistributedKVStore(KVStore):
 
     @decides("Cluster/replace")
     def replace(self, key: Any, value: Any) -> None:
-        """Replace stored arrays by those of worker 0, without the optimizer, as soon as all workers have called.
+        """Replace stored arrays by the arrays of worker 0, without the optimizer, when all workers have called.
 
         Raises:
-            MXNetError: a key was not initialised, or a shape differs; nothing was sent then.
+            MXNetError: a key was not initialised, or a shape differs; no message was sent then.
         """
         pairs = self._pairs(key, value)
         for name, array in pairs:
@@ -221,7 +221,7 @@ class DistributedKVStore(KVStore):
     # --- compression -----------------------------------------------------------------------------
 
     def set_gradient_compression(self, compression_params: dict[str, Any]) -> None:
-        """Send gradients as 2-bit codes from now on; what the codes leave out is kept for the next push.
+        """Send later gradients as 2-bit codes; the difference to the gradient is kept for the next push.
 
         Raises:
             MXNetError: the type is unknown, or the threshold is not above 0.
@@ -240,21 +240,21 @@ class DistributedKVStore(KVStore):
 
     @property
     def returning(self) -> bool:
-        """Whether this worker is started again when its process ends, and goes on where it was."""
+        """Whether this worker is started again when its process ends, and continues from its kept progress."""
         return self._transport.returning
 
     def keep(self, name: str, memory: Any) -> None:
-        """Let server 0 keep plain values for this worker, in the place of what it kept under that name."""
+        """Let server 0 keep plain values under ``name`` for this worker, replacing earlier values."""
         self._send(0, say.Keep(name, pack(memory)))
 
     @decides("Cluster/keep", "Cluster/keep-one-store")
     def keep_place(self, memory: Any, weights: Mapping[Key, Sequence[NDArray]]) -> None:
-        """Let the servers keep where this worker stands: from here it goes on when it is started again.
+        """Let the servers keep the progress of this worker, from which it continues when it is started again.
 
         Args:
-            memory: plain values that :meth:`return_to_place` gives back.
-            weights: copies of the arrays of the store, by key. One that is as it was pulled last is pulled again by
-                the number of that request; others are kept.
+            memory: plain values that :meth:`return_to_place` returns.
+            weights: copies of the arrays of the store, by key. An array that equals the last pulled one is kept as the
+                number of that pull, which is repeated; the values of other arrays are kept.
 
         Raises:
             MXNetError: a push was refused, the worker has other stores, or ``memory`` is not made of plain values.
@@ -265,7 +265,7 @@ class DistributedKVStore(KVStore):
             f"worker {self._rank} has {channels[0].stores} stores, and only what one store sent can be repeated;"
             " use one store where workers are started again",
         )
-        for channel in channels:  # what was not received could not be repeated in its place
+        for channel in channels:  # an answer that has not come could not be repeated in order
             for _, ticket in list(channel.unanswered.values()):
                 ticket.wait()
         if self._to_hold is not None:
@@ -281,7 +281,7 @@ class DistributedKVStore(KVStore):
 
     @decides("Cluster/keep")
     def _kept(self, weights: Mapping[Key, Sequence[NDArray]], to_hold: list[int]) -> tuple[list[Any], list[Any]]:
-        """Keys with the numbers of the requests that pulled them, which servers are to hold; keys with their values."""
+        """(keys with the numbers of their pulls, whose answers the servers must keep; keys with their values)."""
         pulled: list[Any] = []
         others: list[Any] = []
         for key, copies in weights.items():
@@ -297,7 +297,7 @@ class DistributedKVStore(KVStore):
 
     @decides("Cluster/kill")
     def recall(self) -> dict[str, Any]:
-        """What this worker gave to keep before it was started again, by name; nothing when it gave nothing."""
+        """The values that this worker gave to keep before it was started again, by name."""
         if not self.returning:
             return {}
         answer = self._send(0, say.Recall()).wait()
@@ -305,10 +305,10 @@ class DistributedKVStore(KVStore):
         return {name: unpack(content, f"what worker {self._rank} kept") for name, content in answer.kept.items()}
 
     def return_to_place(self, place: Mapping[str, Any], weights: Mapping[Key, Sequence[NDArray]]) -> Any:
-        """Go on where :meth:`keep_place` was called: fill ``weights``, and return the memory that it was given.
+        """Restore the progress kept by :meth:`keep_place`: fill ``weights``, and return its argument ``memory``.
 
         Raises:
-            MXNetError: the servers no longer have what was pulled then.
+            MXNetError: the servers no longer have the answers to the kept pulls.
         """
         for channel, number in zip(self._channels, place["numbers"], strict=True):
             channel.next = number
@@ -326,7 +326,7 @@ class DistributedKVStore(KVStore):
     # --- the servers -----------------------------------------------------------------------------
 
     def set_updater(self, updater: UpdateFunction | None) -> None:
-        """Refuse: the servers update, and a function cannot be sent to them."""
+        """Refuse: the servers update the arrays, and a function cannot be sent to them."""
         raise refusal(
             "Cluster/no-updater",
             f"the servers of a {self._type!r} store update the arrays: give them an optimizer with set_optimizer",
@@ -336,11 +336,11 @@ class DistributedKVStore(KVStore):
 
     @decides("Cluster/optimizer")
     def set_optimizer(self, optimizer: opt.Optimizer) -> None:
-        """Update stored weights on the servers with worker 0's optimizer; states start afresh.
+        """Update stored weights on the servers with worker 0's optimizer, starting without states.
 
         Raises:
-            TypeError: it is not an Optimizer.
-            MXNetError: the servers do not know its class.
+            TypeError: ``optimizer`` is not an Optimizer.
+            MXNetError: the servers do not know the class of the optimizer.
         """
         require(
             "KVStore/optimizer-type", isinstance(optimizer, opt.Optimizer),
@@ -405,7 +405,7 @@ class DistributedKVStore(KVStore):
 
 
 def _fill(targets: Sequence[NDArray], parts: Sequence[tuple[int, say.Value]]) -> None:
-    """Copy the parts of an array, each with the row where it begins, without an array between where none need be."""
+    """Copy the parts of an array, each (first row, values), into targets, if possible without joining them first."""
     for target in targets:
         if target.is_sparse or not all(
             isinstance(part, np.ndarray) and part.ndim and part.dtype == target.dtype for _, part in parts

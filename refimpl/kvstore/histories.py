@@ -1,9 +1,9 @@
-"""Checks a parameter server by what its pulls returned, with pushes that can be told apart.
+"""Checks a parameter server by the results of its pulls, with pushes that can be distinguished.
 
 Push j of worker w (counted over all keys, both from 0) is ``tag(w, j, workers, pushes)``: 1 in a column of its own and
-0 elsewhere. Let the servers add up (``mx.optimizer.create("test")``, arrays of zeros at first), and a pulled array says
-which pushes are in it, and how often. Write down what each worker did, in its order, and ``check`` finds what no sound
-server could have handed out; no clock is needed, and no look into the servers.
+0 elsewhere. If the servers add up pushes (``mx.optimizer.create("test")``, arrays of zeros at first), a pulled array
+shows which pushes are in it, and how often. From the events of each worker, in order, ``check`` finds values that no
+correct server could have handed out; it needs no clock, and no access to the servers.
 
 >>> history = History(workers=2, pushes=2)
 >>> gradient = history.push(0, "w")             # store.push("w", nd.array(gradient)) belongs here
@@ -35,12 +35,12 @@ NAMES = (
     "garbage", "wrong key", "duplicated", "torn", "lost", "out of order", "read your writes", "backwards", "early",
     "incomparable", "unanswered", "residual",
 )
-"""The kinds of violations, those that explain others first."""
+"""The kinds of violations; a kind that explains others comes before them."""
 
 
 @dataclass(frozen=True)
 class Violation:
-    """Something that no sound server could have handed out: which of ``NAMES``, and in words what and why."""
+    """A value that no correct server could have handed out: its kind, one of ``NAMES``, and an explanation."""
 
     name: str
     explanation: str
@@ -51,16 +51,16 @@ class Violation:
 
 @dataclass(eq=False)
 class Read:
-    """A pull, and what its worker had done before it."""
+    """A pull, with the numbers of earlier pushes and barriers of its worker."""
 
     worker: int
     number: int
     key: Key
     value: np.ndarray
     pushed: int
-    """Pushes of this worker to this key."""
+    """The number of earlier pushes of this worker to this key."""
     passed: int
-    """Barriers."""
+    """The number of barriers that this worker passed before."""
     after_loss: bool
 
     def __str__(self) -> str:
@@ -77,16 +77,16 @@ class Pushes:
 
 
 class Findings:
-    """Everything a history says about every key."""
+    """The pushes and pulls of a history, by key."""
 
     def __init__(self, history: History, kind: str) -> None:
         self.history, self.sync = history, "_async" not in kind
         self.pushes: dict[Key, list[Pushes]] = {}
         self.reads: dict[Key, list[Read]] = {}
         self.settled: dict[tuple[Key, int], int] = {}
-        """How many of its pushes to a key a worker has read after: they were taken by then."""
+        """(key, worker) -> number of the worker's pushes to the key before its last pull, which servers have taken."""
         self.waits: list[tuple[int, Key, int]] = []
-        """(worker, key, its pushes to the key before) of pulls that were not answered."""
+        """(worker, key, number of the worker's earlier pushes to the key) of pulls that were not answered."""
         self.left: set[int] = set()
         self.lost: set[int] = set()
         phases = [0] * history.workers
@@ -116,11 +116,11 @@ class Findings:
                     reads.append(Read(worker, number, event.key, event.value, done, phases[worker], lost))
 
     def bounds(self, read: Read) -> list[tuple[int, int]]:
-        """How many pushes of each worker must and may be in what was read."""
+        """For each worker, the least and the most of its pushes that a pulled array may contain."""
         found = []
         for worker, pushes in enumerate(self.pushes[read.key]):
             count = len(pushes.columns)
-            if worker in self.lost or (self.sync and read.after_loss):  # nobody knows what arrived, or in which round
+            if worker in self.lost or (self.sync and read.after_loss):  # unknown which pushes arrived, in which round
                 found.append((0, count))
             elif self.sync:
                 rounds = min(read.pushed, count) if worker in self.left else read.pushed
@@ -135,21 +135,21 @@ class Findings:
 
 @decides("History/check")
 def check(history: History, kind: str = "dist_sync", threshold: float | None = None) -> list[Violation]:
-    """What no sound server of this kind could have handed out: at most one violation of each name per pull.
+    """The values that no correct server of this kind could have handed out: at most one violation per kind and pull.
 
-    The work is proportional to pulls times columns. Sorted by ``NAMES``: an update that was lost also makes later
-    pulls look early, so the first violation is the one to look at.
+    The work is proportional to pulls times columns. Violations are sorted by ``NAMES``: a lost update also makes later
+    pulls look early, so look at the first violation first.
 
     Args:
-        history: what the workers did. Workers that were lost may have pushed anything that they pushed.
-        kind: "dist_sync": a pull holds exactly the rounds that its worker began. "dist_async": it holds its worker's
-            own pushes, those before a barrier that it passed, what it held before, and of each worker the pushes up to
-            some point; two pulls of one row never hold what the other lacks both ways.
-        threshold: that of 2-bit compression. The pushes then carry gradients of any kind instead of tags, and pulls
-            that leave no choice are compared with what the codes, and residuals that are kept, add up to.
+        history: the events of the workers. Of a lost worker, any number of its pushes may have arrived.
+        kind: "dist_sync": a pull contains exactly the rounds that its worker began. "dist_async": it contains its
+            worker's own pushes, all pushes before a barrier that its worker passed, all pushes of earlier pulls, and
+            of each worker the pushes up to some point; of two pulls of a row, one contains all pushes of the other.
+        threshold: the threshold of 2-bit compression. The pushes then are gradients of any kind instead of tags, and
+            pulls whose pushes are certain are compared with the sums of the codes, with residuals kept.
 
     Raises:
-        MXNetError: a pull has not a column for each push, or with ``threshold`` a push has no gradient.
+        MXNetError: a pull does not have a column for each push, or with ``threshold`` a push has no gradient.
     """
     findings = Findings(history, kind)
     found: list[Violation] = []
@@ -176,7 +176,10 @@ def check(history: History, kind: str = "dist_sync", threshold: float | None = N
 
 @decides("History/check")
 def _judged(findings: Findings, read: Read, ever: np.ndarray, before: np.ndarray | None) -> Iterator[Violation]:
-    """What is wrong with one pull of tags; ``ever`` is what some pull holds, ``before`` what this session held."""
+    """The violations of one pull of tags.
+
+    ``ever`` has the pushes that some pull contains, ``before`` the pushes in the session's earlier pulls.
+    """
     told: set[str] = set()
     for name, words in chain(_strange(findings, read), _misplaced(findings, read, ever, before)):
         if name not in told:
@@ -186,7 +189,7 @@ def _judged(findings: Findings, read: Read, ever: np.ndarray, before: np.ndarray
 
 @decides("History/check")
 def _strange(findings: Findings, read: Read) -> Iterator[tuple[str, str]]:
-    """What no pull may hold: no count, a push twice, a push that did not go to this key."""
+    """Values that no pull may contain: a number that is no count, a push twice, a push to another key."""
     history, value = findings.history, read.value
     strange = (value != np.floor(value)) | (value < 0) | ~np.isfinite(value)
     for row, column in np.argwhere(strange)[:1]:
@@ -208,7 +211,7 @@ def _strange(findings: Findings, read: Read) -> Iterator[tuple[str, str]]:
 def _misplaced(
     findings: Findings, read: Read, ever: np.ndarray, before: np.ndarray | None
 ) -> Iterator[tuple[str, str]]:
-    """Pushes that this pull holds too early, and pushes that it lacks."""
+    """Pushes that a pull contains too early, and pushes that it lacks."""
     history, holds = findings.history, read.value > 0
     for worker, (low, high) in enumerate(findings.bounds(read)):
         pushes = findings.pushes[read.key][worker]
@@ -221,7 +224,7 @@ def _misplaced(
             which = _which(history, pushes, high + place)
             yield "early", f"holds {which}, which worker {worker} makes after what worker {read.worker} has waited for"
         below = np.arange(len(columns))
-        later = np.where(mine, below, -1).max(axis=1, initial=-1)[:, None]  # of each row, the last push in it
+        later = np.where(mine, below, -1).max(axis=1, initial=-1)[:, None]  # the last push in each row
         due = (below < low) | ((below < later) & (worker not in findings.lost))
         if before is not None:
             due = due | before[:, columns]
@@ -249,7 +252,7 @@ def _which(history: History, pushes: Pushes, place: int) -> str:
 
 
 def _incomparable(history: History, reads: list[Read]) -> Iterator[Violation]:
-    """Pulls of one row that cannot both have been its value at some time: each holds what the other lacks."""
+    """Pairs of pulls of one row that no order of pushes explains: each contains a push that the other lacks."""
     for row in range(len(reads[0].value) if reads else 0):
         ordered = sorted(reads, key=lambda read: int((read.value[row] > 0).sum()))
         for one, other in pairwise(ordered):
@@ -265,7 +268,7 @@ def _incomparable(history: History, reads: list[Read]) -> Iterator[Violation]:
 
 @decides("History/wait")
 def _unanswered(findings: Findings) -> Iterator[Violation]:
-    """Pulls that could have been answered."""
+    """Pulls without an answer although no push was missing for one."""
     for worker, key, pushed in findings.waits:
         there = [
             len(pushes.columns) for other, pushes in enumerate(findings.pushes[key])
@@ -283,7 +286,7 @@ def _unanswered(findings: Findings) -> Iterator[Violation]:
 
 
 def _arrived(gradients: list[np.ndarray], threshold: float, kept: bool) -> list[np.ndarray]:
-    """The sums of what the codes of the first 0, 1, 2, ... gradients stand for; residuals are kept, or forgotten."""
+    """The sums of the decoded first 0, 1, 2, ... gradients, with residuals ``kept`` or forgotten."""
     unsent = np.zeros_like(gradients[0])
     total = [np.zeros_like(gradients[0])]
     for gradient in gradients:
@@ -313,7 +316,7 @@ def _wrong_sum(
     read: Read, counts: list[int], values: list[list[Any]], sums: Mapping[bool, list[list[np.ndarray]]],
     threshold: float,
 ) -> Iterator[Violation]:
-    """A place of one pull that is not the sum of so many pushes of each worker, as they arrive."""
+    """An element of one pull that is not the sum of ``counts`` decoded pushes of each worker."""
     expected, forgetful = (
         sum((one[count] for one, count in zip(sums[kept], counts, strict=True) if count), np.zeros_like(read.value))
         for kept in (True, False)

@@ -1,4 +1,4 @@
-"""What the workers of a parameter server did: events, and files of JSON lines that keep them.
+"""The events of the workers of a parameter server, and files of JSON lines with them.
 
 The first line of a file is ``{"workers": 2, "pushes": 3}``; each other line is one event, such as
 ``{"worker": 0, "kind": "push", "key": "w", "push": 0}`` or
@@ -30,7 +30,7 @@ LONGEST_LINE = 1 << 25  # bytes
 
 
 def tag(worker: int, push: int, workers: int, pushes: int, rows: int = 1) -> np.ndarray:
-    """The gradient that only push ``push`` of ``worker`` has: float32 (rows, workers * pushes), 1 in one column."""
+    """The gradient that marks push ``push`` of ``worker``: float32 (rows, workers * pushes), 1 in its own column."""
     require(
         "History/tag", 0 <= worker < workers and 0 <= push < pushes and rows >= 1,
         f"push {push} of worker {worker} is none of {pushes} pushes of {workers} workers, in {rows} rows",
@@ -42,11 +42,11 @@ def tag(worker: int, push: int, workers: int, pushes: int, rows: int = 1) -> np.
 
 @dataclass(frozen=True, eq=False)
 class HistoryEvent:
-    """One thing that a worker did.
+    """One event of a worker.
 
-    ``kind`` is "init", "push", "pull", "wait" (a pull that was not answered), "barrier", "leave" (it went, and
-    everything that it sent counts) or "lost" (it vanished). The first four have a ``key``; a push has the number
-    ``push``, and ``value`` where it is no tag; a pull has the ``value`` that it gave, (rows, columns).
+    ``kind`` is "init", "push", "pull", "wait" (a pull that was not answered), "barrier", "leave" (the worker left, and
+    all its messages count) or "lost" (the worker vanished). The first four have a ``key``. A push has its number
+    ``push``, and its ``value`` if that is no tag; a pull has its result ``value`` (rows, columns).
     """
 
     worker: int
@@ -57,7 +57,7 @@ class HistoryEvent:
 
 
 class History:
-    """What ``workers`` workers did, each of which pushes at most ``pushes`` times."""
+    """The events of ``workers`` workers, each of which pushes at most ``pushes`` times."""
 
     def __init__(self, workers: int, pushes: int) -> None:
         for name, count in (("workers", workers), ("pushes", pushes)):
@@ -78,13 +78,13 @@ class History:
         self.add(HistoryEvent(worker, "init", key))
 
     def push(self, worker: int, key: Key, rows: int = 1, value: Any = None) -> np.ndarray:
-        """Note that a worker pushes next; return the tag to push, or ``value`` if that is given.
+        """Note the next push of a worker; return the tag to push, or ``value`` if that is given.
 
         Args:
-            worker: its number, from 0.
-            key: the key that it pushes to.
-            rows: how many rows the tag has.
-            value: a gradient to push in the place of a tag.
+            worker: the number of the worker, from 0.
+            key: the key of the push.
+            rows: the number of rows of the tag.
+            value: a gradient to push instead of a tag.
         """
         number = self._made[worker] if 0 <= worker < self.workers else 0
         given = None if value is None else np.array(value, np.float32)
@@ -92,11 +92,11 @@ class History:
         return tag(worker, number, self.workers, self.pushes, rows) if given is None else given
 
     def pull(self, worker: int, key: Key, value: Any) -> None:
-        """Note that a worker's pull gave ``value``."""
+        """Note that a worker's pull returned ``value``."""
         self.add(HistoryEvent(worker, "pull", key, value=np.array(value, np.float32)))
 
     def wait(self, worker: int, key: Key) -> None:
-        """Note that a worker's pull was not answered when everybody had finished."""
+        """Note that a worker's pull was not answered when all workers had finished."""
         self.add(HistoryEvent(worker, "wait", key))
 
     def barrier(self, worker: int) -> None:
@@ -110,11 +110,11 @@ class History:
 
     @decides("History/gone")
     def lost(self, worker: int) -> None:
-        """Note that a worker was lost; it may come back."""
+        """Note that a worker was lost; it may connect again."""
         self.add(HistoryEvent(worker, "lost"))
 
     def named(self, column: int) -> str:
-        """The push that a column stands for, in words."""
+        """The push of a column, in words."""
         worker, push = divmod(int(column), self.pushes)
         return f"worker {worker}'s push {push} of all"
 
@@ -122,7 +122,7 @@ class History:
         """Append an event.
 
         Raises:
-            MXNetError: it is not one, or does not fit to those before it.
+            MXNetError: ``event`` is no valid event, or contradicts earlier events.
         """
         _require(type(event.worker) is int and 0 <= event.worker < self.workers, "worker", event.worker)
         _require(isinstance(event.kind, str) and event.kind in KINDS, "kind", event.kind)
@@ -142,7 +142,7 @@ class History:
         self.events.append(event)
 
     def _measure(self, event: HistoryEvent) -> None:
-        """Refuse an array that is not like the others of its key, or of tags."""
+        """Refuse an array that has another shape than the other arrays of its key."""
         assert event.value is not None
         assert event.key is not None
         shape = self._shapes.get(event.key, event.value.shape)
@@ -164,7 +164,7 @@ class History:
         write_atomically(str(path), self.text().encode())
 
     def text(self) -> str:
-        """What :meth:`save` writes."""
+        """The text that :meth:`save` writes."""
         lines = [json.dumps({"workers": self.workers, "pushes": self.pushes})]
         for event in self.events:
             record = {name: getattr(event, name) for name in FIELDS if getattr(event, name) is not None}
@@ -176,11 +176,11 @@ class History:
     @classmethod
     @decides("History/file")
     def load(cls, path: str | os.PathLike[str]) -> History:
-        """Read JSON lines from an untrusted file: every line is checked, and no more is read than the limits above.
+        """Read JSON lines from an untrusted file: every line is checked, within the limits of this module.
 
         Raises:
-            MXNetError: something else is written there; the message gives the line.
-            OSError: it cannot be read.
+            MXNetError: a line is no valid event; the message has the number of the line.
+            OSError: the file cannot be read.
         """
         try:
             file = open_file(path)
@@ -195,11 +195,11 @@ class History:
         """Read JSON lines from an open file, as :meth:`load` does.
 
         Args:
-            file: the lines, from where it stands.
-            name: what messages call it.
+            file: the open file, which is read from its present position.
+            name: the name of the file in messages.
 
         Raises:
-            MXNetError: something else is written there; the message gives the line.
+            MXNetError: a line is no valid event; the message has the number of the line.
         """
         history: History | None = None
         for number in range(1, MOST_EVENTS + 3):
@@ -261,7 +261,7 @@ def _require(holds: object, what: str, given: Any, expected: Any = None) -> None
 
 
 def _short(given: Any) -> str:
-    """A value in at most 60 letters; it may be huge."""
+    """A value, which may be huge, in at most 60 letters."""
     if isinstance(given, (list, dict)):
         return f"a {type(given).__name__} of {len(given)}"
     text = repr(given[:60] if isinstance(given, str) else given)

@@ -1,4 +1,4 @@
-"""KVStoreBase, what every store offers, and TestStore, the smallest one."""
+"""KVStoreBase, the interface of all stores, and TestStore, the smallest store."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ AnyStore = TypeVar("AnyStore", bound=type)
 class KVStoreBase:
     """The interface of a store: write a subclass and :meth:`register` it to plug in your own.
 
-    Module needs ``broadcast`` and ``pushpull``; a store that answers True to
-    ``is_capable("optimizer")`` also keeps the weights and updates them itself.
+    Module needs ``broadcast`` and ``pushpull``; a store whose ``is_capable("optimizer")`` is True also keeps the
+    weights and updates them itself.
     """
 
     OPTIMIZER = "optimizer"
@@ -32,8 +32,8 @@ class KVStoreBase:
         Args:
             key: int or str.
             value: the first value, an NDArray; used only when the key is new.
-            out: an NDArray or a list of them.
-            priority: int; a call with a higher one may be carried out earlier, with the same result.
+            out: an NDArray or a list of NDArrays.
+            priority: int; a call of higher priority may be carried out earlier, with the same result.
         """
         raise NotImplementedError(f"{type(self).__name__} must override broadcast")
 
@@ -42,9 +42,9 @@ class KVStoreBase:
 
         Args:
             key: int or str.
-            value: an NDArray, or a list with one for each device.
-            out: an NDArray or a list of them; ``value`` when None.
-            priority: int; a call with a higher one may be carried out earlier, with the same result.
+            value: an NDArray, or a list with an NDArray for each device.
+            out: an NDArray or a list of NDArrays; None means ``value``.
+            priority: int; a call of higher priority may be carried out earlier, with the same result.
         """
         raise NotImplementedError(f"{type(self).__name__} must override pushpull")
 
@@ -54,7 +54,7 @@ class KVStoreBase:
 
     @staticmethod
     def is_capable(capability: str) -> bool:
-        """Whether the store has a capability; the only one known is ``KVStoreBase.OPTIMIZER``."""
+        """Whether the store has a capability; the only known capability is ``KVStoreBase.OPTIMIZER``."""
         raise NotImplementedError(f"a store must override is_capable (asked for {capability})")
 
     def save_optimizer_states(self, fname: str, dump_optimizer: bool = False) -> None:
@@ -62,12 +62,12 @@ class KVStoreBase:
         raise NotImplementedError(f"{type(self).__name__} must override save_optimizer_states")
 
     def load_optimizer_states(self, fname: str) -> None:
-        """Read what :meth:`save_optimizer_states` wrote."""
+        """Read a file of :meth:`save_optimizer_states`."""
         raise NotImplementedError(f"{type(self).__name__} must override load_optimizer_states")
 
     @property
     def type(self) -> str:
-        """The name the store was created by."""
+        """The name by which the store was created."""
         raise NotImplementedError(f"{self.__class__.__name__} must override type")
 
     @property
@@ -77,7 +77,7 @@ class KVStoreBase:
 
     @property
     def num_workers(self) -> int:
-        """How many workers share the store."""
+        """The number of workers that share the store."""
         raise NotImplementedError(f"{self.__class__.__name__} must override num_workers")
 
     @staticmethod
@@ -117,7 +117,7 @@ class TestStore(KVStoreBase):
 
     @staticmethod
     def is_capable(capability: str) -> bool:
-        """Return False: there is no place for an optimizer.
+        """Return False: the store holds no optimizer.
 
         Raises:
             ValueError: the capability is unknown.

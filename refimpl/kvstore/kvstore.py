@@ -1,4 +1,4 @@
-"""The store of one process under the name of MXNet's module, ``mxnet.kvstore.kvstore``."""
+"""The store of one process, in the module where MXNet has it, ``mxnet.kvstore.kvstore``."""
 
 from .base import KVStoreBase
 from .local import KVStore

@@ -1,4 +1,4 @@
-"""What a server process of MXNet runs: kept for programs that name it."""
+"""KVStoreServer, which a server process of MXNet runs: kept for programs that use it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .messages import OPTIMIZER
 
 @decides("Cluster/server-class")
 class KVStoreServer:
-    """Hands commands to a store. The servers of a cluster need none of these: they run where the cluster runs."""
+    """Hands commands to a store. The servers of a cluster here do not use it: the cluster runs them itself."""
 
     def __init__(self, kvstore: Any) -> None:
         self.kvstore = kvstore
 
     def _controller(self) -> Callable[..., None]:
-        """A function of (number, body, ...): 0 sets the optimizer that the body holds, others are printed.
+        """A function of (number, body, ...): command 0 sets the optimizer in the body, other commands are printed.
 
         Raises (the function):
-            MXNetError: the body does not hold an optimizer; nothing in it is executed.
+            MXNetError: the body does not hold an optimizer; no code in it is executed.
         """
 
         def obey(cmd_id: int, cmd_body: Any, _: Any = None) -> None:
@@ -34,7 +34,7 @@ class KVStoreServer:
         return obey
 
     def run(self) -> None:
-        """Return at once, as MXNet's does for a store of one process."""
+        """Return at once, as in MXNet for a store of one process."""
 
 
 __all__ = ["KVStoreServer"]

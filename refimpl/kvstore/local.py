@@ -1,4 +1,4 @@
-"""The store of one process: ``_push_one`` and ``_sum`` say what a push does, ``_pull_one`` what a pull returns."""
+"""The store of one process: ``_push_one`` and ``_sum`` have the rules of a push, ``_pull_one`` of a pull."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .pairs import Groups, Key, flatten, of_one_kind, require_integer, require_s
 
 UpdateFunction = Callable[[Any, NDArray, NDArray], None]
 
-# How many arrays are added up among themselves before their sum joins the total; see `_sum`.
+# The number of arrays in a group that is added up before its sum joins the total; see `_sum`.
 GROUP = {"local": 4, "device": 1}
 
 _ALIAS = declare(
@@ -45,9 +45,9 @@ _STALE = declare(
 class KVStore(KVStoreBase):
     """Arrays by key: made by :func:`mx.kv.create`.
 
-    A key is an int or a string; all keys of a store are of one kind. Every method that takes a key and an array also
+    A key is an int or a string; all keys of a store have the same type. Every method that takes a key and an array also
     takes a key with a list of arrays (one per device), and a list of keys with an equally long list of either.
-    ``priority`` is an int: a call with a higher one may be carried out earlier. It never changes a result here.
+    ``priority`` is an int: a call of higher priority may be carried out earlier. It never changes a result here.
     """
 
     def __init__(self, name: str = "local") -> None:
@@ -74,14 +74,14 @@ class KVStore(KVStoreBase):
             self._stored[key] = merged
         else:
             self._update(key, merged, stored)
-        self._unsent |= unsent  # last, so that a push that failed can be pushed again
+        self._unsent |= unsent  # last, so that a failed push can be repeated
 
     @decides("KVStore/updater", "KVStore/updater-key")
     def _update(self, key: Key, merged: NDArray, stored: NDArray) -> None:
         """Call the updater, which changes the stored array."""
         assert self._updater is not None
         if stored.context.memory != merged.context.memory:
-            # weights move to where their gradients are added up
+            # the weight moves to the context of its summed gradient
             stored = self._stored[key] = stored.as_in_context(merged.context)
         try:
             self._updater(key.encode() if isinstance(key, str) else key, merged, stored)
@@ -110,7 +110,7 @@ class KVStore(KVStoreBase):
                 row_sparse.require_rows(key, arrays, stored)
                 return row_sparse.summed(arrays, context)
         if len(arrays) == 1:
-            if self._updater is None:  # which would judge it
+            if self._updater is None:  # an updater may take another shape
                 sums.require_alike(key, arrays, stored)
             if _ALIAS.active:
                 return arrays[0] if arrays[0].context.memory == context.memory else arrays[0].as_in_context(context)
@@ -125,7 +125,7 @@ class KVStore(KVStoreBase):
         """Give keys their first arrays, which are copied. An updater is not called.
 
         Raises:
-            MXNetError: a key has an array already, or keys of both kinds are used.
+            MXNetError: a key has an array already, or both int and str keys are used.
             AssertionError: keys and values do not pair up, or a key is neither int nor str.
         """
         made: dict[Key, NDArray] = {}
@@ -136,7 +136,7 @@ class KVStore(KVStoreBase):
                 break
             context = HOST if self._mode == "local" else array.context
             made[name] = array.copyto(context)  # type: ignore[assignment]  # a Context gives an NDArray
-        self._stored |= made  # none, when there was no memory for one of them
+        self._stored |= made  # not reached when memory for one array is missing
         require(
             "KVStore/duplicate-init", twice is None,
             f"duplicate init of key {twice!r}: a key is initialised once; push to change its array",
@@ -146,8 +146,8 @@ class KVStore(KVStoreBase):
         """Add up arrays by key and store the sums, or hand them to the updater.
 
         Raises:
-            MXNetError: a key was not initialised, or arrays of one key do not have the stored shape (a single one
-                may have another if there is an updater to judge it).
+            MXNetError: a key was not initialised, or arrays of a key do not have the stored shape (with an updater, a
+                single array may have another shape).
             AssertionError: keys and values do not pair up.
         """
         require_integer(priority)
@@ -200,7 +200,7 @@ class KVStore(KVStoreBase):
             self._pull_one(name, targets)
 
     def _dense(self, targets: list[NDArray]) -> list[NDArray]:
-        """The dense arrays among ``targets``; that others are left alone is logged once for each store."""
+        """The dense arrays among ``targets``; sparse arrays are left out, which is logged once for each store."""
         kept = [target for target in targets if not target.is_sparse]
         if len(kept) < len(targets) and not self._told:
             self._told = True
@@ -210,18 +210,18 @@ class KVStore(KVStoreBase):
         return kept
 
     def row_sparse_pull(self, key: Any, out: Any = None, priority: int = 0, row_ids: Any = None) -> None:
-        """Copy rows of stored row_sparse arrays into row_sparse arrays; a row that is not stored comes as zeros.
+        """Copy rows of stored row_sparse arrays into row_sparse arrays; rows that are not stored are zeros.
 
         Args:
             key: a key, or a list of keys.
             out: the arrays to copy into.
             priority: see :class:`KVStore`.
-            row_ids: the rows, in any order and several times if need be: an array for all of ``out``, or lists like
-                those of ``out``.
+            row_ids: the ids of the rows, in any order, repeated ids allowed: an array for all of ``out``, or lists of
+                arrays like ``out``.
 
         Raises:
-            AssertionError: ``out`` or ``row_ids`` is missing, no NDArray, or they do not pair up.
-            MXNetError: a key was not initialised, an array is not row_sparse, shapes differ, or an id lies outside.
+            AssertionError: ``out`` or ``row_ids`` is missing or no NDArray, or they do not pair up.
+            MXNetError: a key was not initialised, an array is not row_sparse, shapes differ, or an id is out of range.
         """
         require_integer(priority)
         require(
@@ -244,13 +244,13 @@ class KVStore(KVStoreBase):
             self.row_sparse_pull(one, targets, priority, ids)
 
     def _holding(self, key: Key, ids: NDArray) -> NDArray:
-        """An array that holds rows ``ids`` of a key: here the whole stored one."""
+        """An array that has the rows ``ids`` of a key: here the whole stored array."""
         return self._find(key)
 
     def replace(self, key: Any, value: Any) -> None:
         """Replace stored arrays without updater and compression. Their dtype and storage type stay.
 
-        A dense array that replaces a row_sparse one stores every row.
+        When a dense value replaces a row_sparse array, every row is stored.
 
         Raises:
             MXNetError: a key was not initialised, or a shape differs; nothing has changed then.
@@ -270,18 +270,18 @@ class KVStore(KVStoreBase):
                     self._updater.adopt(name, self._stored[name])
 
     def _fitting(self, array: NDArray, stored: NDArray) -> NDArray:
-        """A copy of ``array`` of the type, context and storage of what is stored."""
+        """A copy of ``array`` with the dtype, context and storage of ``stored``."""
         made = array.astype(stored.dtype).as_in_context(stored.context)
         return made if made.stype == stored.stype else row_sparse.stored_as(made, stored.stype)
 
     @decides("KVStore/pushpull")
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """Push, then pull; when one of them fails, nothing has changed.
+        """Push, then pull; after a failure of either, nothing has changed.
 
         Args:
             key: a key, or a list of keys.
             value: the arrays to push.
-            out: the arrays to pull into; ``value`` when None.
+            out: the arrays to pull into; None means ``value``.
             priority: see :class:`KVStore`.
 
         Raises:
@@ -294,7 +294,7 @@ class KVStore(KVStoreBase):
             self._pull_all(targets)
 
     def _pushpull_at_once(self, names: Sequence[str], grads: Sequence[Any], weights: Sequence[Any]) -> bool:
-        """:meth:`pushpull` of parameters that have gradients as one call of a kernel; False where it cannot be."""
+        """:meth:`pushpull` of the parameters with gradients by one kernel call; False where that is not possible."""
         if self._compression is not None or self._key_kind is not str or not weights or not grads:
             return False
         return fast_road.is_open() and fast_road.road.is_updated_on_store(
@@ -303,7 +303,7 @@ class KVStore(KVStoreBase):
 
     @decides("KVStore/held-rows")
     def _pushpull_all(self, names: list[Key], grads: list[Any], weights: list[Any]) -> None:
-        """:meth:`pushpull` of all parameters; of row_sparse weights each device gets the rows that it holds."""
+        """:meth:`pushpull` of all parameters; a row_sparse weight of a device gets the rows that it already stores."""
         if _STALE.active:
             self.pushpull(names, grads, out=weights)
             return
@@ -336,7 +336,7 @@ class KVStore(KVStoreBase):
     def set_updater(self, updater: UpdateFunction | None) -> None:
         """Call ``updater(key, merged, stored)`` on each push; it changes ``stored`` in place.
 
-        String keys are handed over as bytes. ``merged`` belongs to the store. None: pushes replace.
+        String keys are passed as bytes. ``merged`` belongs to the store. With None a push replaces the stored array.
         """
         self._updater = updater
 
@@ -344,7 +344,7 @@ class KVStore(KVStoreBase):
 
     @decides("KVStore/set-optimizer")
     def set_optimizer(self, optimizer: opt.Optimizer) -> None:
-        """Update stored weights with ``optimizer`` on each push; states start afresh."""
+        """Update stored weights with ``optimizer`` on each push, starting without states."""
         require(
             "KVStore/optimizer-type", isinstance(optimizer, opt.Optimizer),
             f"set_optimizer takes an Optimizer, got {optimizer!r}; make one with mx.optimizer.create",
@@ -364,12 +364,12 @@ class KVStore(KVStoreBase):
 
     @decides("KVStore/states")
     def load_optimizer_states(self, fname: str) -> None:
-        """Read what :meth:`save_optimizer_states` or MXNet 1.x wrote.
+        """Read a file of :meth:`save_optimizer_states`, or of MXNet 1.x.
 
         Raises:
             AssertionError: no optimizer was set.
             MXNetError: the file is damaged, or a state does not fit the weight of its key.
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
         """
         self._require_updater("load").set_states(states.read_file(fname), str(fname), self._stored)
 
@@ -385,12 +385,12 @@ class KVStore(KVStoreBase):
     # --- compression -----------------------------------------------------------------------------
 
     def set_gradient_compression(self, compression_params: dict[str, Any]) -> None:
-        """Compress what is pushed from now on: {"type": "2bit", "threshold": 0.5}. What was not sent yet stays.
+        """Compress later pushes: {"type": "2bit", "threshold": 0.5}. Residuals of earlier pushes are kept.
 
         Raises:
-            Exception: the store is a plain one, whose devices send nothing to each other.
+            Exception: the store is a "local" one, whose devices do not send gradients to each other.
             AssertionError: ``compression_params`` is not a dict.
-            MXNetError: the type is unknown, the threshold is not above 0, or there is another setting.
+            MXNetError: the type is unknown, the threshold is not above 0, or a setting is unknown.
         """
         require(
             "KVStore/compression-stores", self._mode == "device",
@@ -402,7 +402,7 @@ class KVStore(KVStoreBase):
     def _compressed(
         self, key: Key, arrays: Sequence[NDArray], stored: NDArray
     ) -> tuple[list[NDArray], dict[tuple[Key, int], NDArray]]:
-        """What the store receives of ``arrays``, and the new residual of each."""
+        """(arrays that the store decodes, new residuals by key and place) of compressed ``arrays``."""
         assert self._compression is not None
         row_sparse.require_dense(key, arrays)
         if len(arrays) > 1:
@@ -419,7 +419,7 @@ class KVStore(KVStoreBase):
 
     @staticmethod
     def is_capable(capability: str) -> bool:
-        """Whether the store has a capability: it can run an optimizer.
+        """Whether the store has a capability; "optimizer" is the only one.
 
         Raises:
             ValueError: the capability is unknown.
@@ -436,7 +436,7 @@ class KVStore(KVStoreBase):
 
     @property
     def type(self) -> str:
-        """The name the store was created by, in lower case."""
+        """The name by which the store was created, in lower case."""
         return self._type
 
     @property
@@ -451,11 +451,11 @@ class KVStore(KVStoreBase):
 
     @decides("KVStore/alone")
     def _barrier(self) -> None:
-        """Wait for the other workers, of which there are none."""
+        """Return at once: there are no other workers."""
 
     @decides("KVStore/alone")
     def _send_command_to_servers(self, head: int, body: str) -> None:
-        """Send the servers a command; this store has no servers."""
+        """Do nothing: this store has no servers."""
 
     # --- keys ------------------------------------------------------------------------------------
 
@@ -468,7 +468,7 @@ class KVStore(KVStoreBase):
 
     @decides("KVStore/pairing")
     def _pairs(self, keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
-        """Every (key, array) of one call; fixes the kind of the store's keys."""
+        """All (key, array) pairs of one call; the first call fixes the type of the store's keys."""
         pairs, self._key_kind = of_one_kind(flatten(keys, values), self._key_kind)
         return pairs
 
@@ -476,7 +476,7 @@ class KVStore(KVStoreBase):
     def _grouped(self, keys: Any, values: Any) -> list[tuple[Key, list[NDArray]]]:
         """The arrays of one call by key: int keys ascending, str keys in the order of their init."""
         pairs = self._pairs(keys, values)
-        if pairs and not isinstance(keys, (list, tuple)):  # what a training step does for each parameter
+        if pairs and not isinstance(keys, (list, tuple)):  # the usual case of a training step
             self._find(keys)
             _, arrays = zip(*pairs, strict=True)
             return [(keys, [*arrays])]

@@ -1,4 +1,4 @@
-"""The messages between workers and servers. A message is a value: nothing in it changes once it is sent."""
+"""The messages between workers and servers. A message is a value: it does not change after it is sent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Key = int | str
 
 @dataclass(frozen=True)
 class PartId:
-    """One part of one array: which store, which key, which part of it (0 unless it is split)."""
+    """The name of one part of an array: store, key, and number of the part (0 unless the array is split)."""
 
     table: int
     key: Key
@@ -25,7 +25,7 @@ class PartId:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A row_sparse array on its way: ascending ``ids`` (int64), their rows ``data``, and the whole ``shape``."""
+    """A row_sparse array in a message: ascending ``ids`` (int64), their rows ``data``, and the whole ``shape``."""
 
     ids: np.ndarray
     data: np.ndarray
@@ -57,7 +57,7 @@ class Join:
 
 @dataclass(frozen=True)
 class Leave:
-    """Count as a worker no longer: rounds and barriers stop waiting for this one."""
+    """Count as a worker no longer: rounds and barriers stop waiting for this worker."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Open:
 
 @dataclass(frozen=True, eq=False)
 class Init:
-    """Give a part its first value: worker 0 sends ``value``, the others None, and wait until it is there."""
+    """Give a part its first value: worker 0 sends ``value``; the others send None, and wait for the value."""
 
     part: PartId
     shape: tuple[int, ...]
@@ -103,7 +103,7 @@ class PullRows:
 
 @dataclass(frozen=True)
 class Barrier:
-    """Be answered when every worker has asked."""
+    """Wait at the barrier: the answer comes when every worker has sent this message."""
 
     table: int
 
@@ -119,7 +119,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Keep:
-    """Keep ``content`` under ``name`` in the place of what was kept there, for this worker when it is started again."""
+    """Keep ``content`` under ``name``, replacing earlier content, for this worker when it is started again."""
 
     name: str
     content: bytes
@@ -127,11 +127,11 @@ class Keep:
 
 @dataclass(frozen=True)
 class Recall:
-    """Ask for all that was kept. It has a negative number, and is answered as things stand whenever it comes."""
+    """Ask for all kept contents. The message has a negative number, and is answered at once, out of order."""
 
 
 START = "start"
-"""The name under which a server keeps with which random numbers a worker's first process began."""
+"""The name under which a server keeps the random states at the start of a worker's first process."""
 
 Body = Join | Leave | Open | Init | Push | Pull | PullRows | Barrier | Command | Keep | Recall
 
@@ -147,7 +147,7 @@ COMMANDS: Mapping[int, str] = {
 
 @dataclass(frozen=True)
 class Done:
-    """The request was carried out; ``note`` is a message for the log, if there is something to say."""
+    """The request was carried out; ``note`` is a message for the log, or empty."""
 
     note: str = ""
 
@@ -170,7 +170,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What a worker gave to keep, by name."""
+    """The contents that a worker gave to keep, by name."""
 
     kept: Mapping[str, bytes]
 
@@ -179,7 +179,7 @@ Answer = Done | Held | Refused | Recalled
 
 
 def size_of(body: Any) -> int:
-    """How many bytes of arrays a request or an answer carries."""
+    """The bytes of the arrays in a request or an answer."""
     value = getattr(body, "value", None)
     if isinstance(value, Packed):
         return value.words.nbytes
@@ -195,9 +195,9 @@ def size_of(body: Any) -> int:
 class Request:
     """A worker's message to one server.
 
-    ``incarnation`` is 0 at first and one more each time the worker comes back after it was lost or had left.
-    ``number`` counts the messages of this incarnation to this server, from 0; every number below ``answered`` has had
-    its answer, and will not be asked again.
+    ``incarnation`` is 0 at first and one more each time the worker connects again after it was lost or had left.
+    ``number`` counts the messages of this incarnation to this server, from 0; the worker has the answers to all numbers
+    below ``answered``, and will not repeat these requests.
     """
 
     worker: int
@@ -209,7 +209,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """A server's answer to the request of that number."""
+    """A server's answer to the worker's request number ``number``."""
 
     worker: int
     incarnation: int

@@ -1,4 +1,4 @@
-"""One update of an optimizer as a pure function: its arguments do not change."""
+"""One update of an optimizer as a function that, except for counting the update, does not change its arguments."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .messages import PartId, Rows, Value
 
 
 class Nothing(enum.Enum):
-    """The state of a part before its first update: not None, which is the state of some optimizers after one.
+    """The state of a part before its first update. It is not None, because None is a state of some optimizers.
 
-    There is one such value, also after it was copied, or written to a snapshot and read again.
+    There is only one such object, also after copying it, or writing it to a snapshot and reading it again.
     """
 
     NOTHING = 0
@@ -38,7 +38,7 @@ def updated(
 ) -> tuple[Any, Value]:
     """(state, weight) after update number ``version`` of ``part``.
 
-    The optimizer counts the update; the other arguments stay what they were.
+    The optimizer counts the update; the other arguments do not change.
     """
     held, key = as_array(weight), part.key
     optimizer._set_current_context(0)
@@ -54,10 +54,10 @@ def updated(
 @contextmanager
 @decides("Cluster/optimizer-noise")
 def random_numbers_of(part: PartId, version: int, *, whole: bool) -> Iterator[None]:
-    """A block whose random numbers depend on nothing but a part and the number of its update.
+    """A block whose random numbers depend only on ``part`` and the number ``version`` of its update.
 
-    The streams of all contexts begin anew in it, and go on after it as if nothing had been drawn; so do, if ``whole``,
-    NumPy's global generator and Python's, from which no optimizer of this package draws.
+    The random streams of all contexts are seeded for the block, and restored after it. With ``whole`` so are the global
+    generators of NumPy and Python, from which no optimizer of this package draws.
     """
     seed = zlib.crc32(repr((part.table, part.key, part.number, version)).encode("utf-8", "surrogatepass")) & 0x7FFFFFFF
     streams, others = exchange_streams(({}, seed)), None
@@ -75,14 +75,14 @@ def random_numbers_of(part: PartId, version: int, *, whole: bool) -> Iterator[No
 
 
 def _of_this_package(optimizer: Optimizer) -> bool:
-    """Whether neither the rule nor its schedule is a user's."""
+    """Whether both the optimizer and its scheduler are classes of this package."""
     package = __name__.partition(".")[0] + "."
     parts = (optimizer, optimizer.lr_scheduler)
     return all(part is None or type(part).__module__.startswith(package) for part in parts)
 
 
 def copied(optimizer: Optimizer) -> Optimizer:
-    """A copy with update counts of its own; what only describes the network is shared."""
+    """A copy with its own update counts; the attributes that describe the network are shared."""
     shared = (optimizer.sym_info, optimizer.idx2name, optimizer.param_dict, optimizer.lr_mult, optimizer.wd_mult)
     copies: dict[int, Any] = {id(part): part for part in shared}
     copies.update({id(counts): dict(counts) for counts in optimizer._all_index_update_counts.values()})
@@ -103,7 +103,7 @@ def _copied_state(state: Any) -> Any:
 
 
 def as_array(value: Value) -> NDArray:
-    """An NDArray in memory of its own."""
+    """An NDArray with a copy of the value."""
     if isinstance(value, Rows):
         return row_sparse_array((value.data, value.ids), shape=value.shape, dtype=value.data.dtype)
     return array(value, dtype=value.dtype)
@@ -113,7 +113,7 @@ def as_value(held: NDArray) -> Value:
     """Return the numbers of an NDArray as a read-only copy, dense for a csr array.
 
     Raises:
-        MXNetError: the rows of a row_sparse array come twice or lie outside.
+        MXNetError: an index of a row_sparse array comes twice or is out of range.
     """
     if held.stype == "csr":
         held = held.tostype("default")
@@ -124,7 +124,7 @@ def as_value(held: NDArray) -> Value:
 
 
 def frozen(numbers: np.ndarray) -> np.ndarray:
-    """``numbers``, not to be written to."""
+    """``numbers`` themselves, made read-only."""
     numbers.flags.writeable = False
     return numbers
 

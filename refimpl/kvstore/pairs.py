@@ -1,4 +1,4 @@
-"""The arguments of a store's calls: keys and arrays in every accepted form, made into pairs."""
+"""Makes (key, array) pairs from the arguments of a store's calls, in every accepted form."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def flatten(keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
 def of_one_kind(
     pairs: Iterable[tuple[Key, NDArray]], kind: type | None
 ) -> tuple[list[tuple[Key, NDArray]], type | None]:
-    """Return the pairs and the kind of their keys, which must be that of the store's keys if there are any.
+    """Return the pairs and the type of their keys; ``kind`` is the type of the store's keys, None before the first.
 
     Raises:
-        AssertionError: there are keys of both kinds.
-        MXNetError: the keys are of the other kind.
+        AssertionError: there are both int and str keys.
+        MXNetError: the keys have another type than the store's keys.
     """
     found, kinds = list(pairs), set()
     for key, _ in found:

@@ -1,4 +1,4 @@
-"""Which server keeps what: a small array is whole on one server, a big one is cut between rows for all."""
+"""The placement of arrays on servers: a small array is whole on one server, the rows of a big one are on all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from math import prod
 from ..base import decides, refusal
 from .messages import Key
 
-# An array of so many elements is split among the servers.
+# The least number of elements of an array that is split among the servers.
 BIG = 1_000_000
 SPREAD = 9973  # a prime: consecutive keys go to different servers, whatever the number of servers
 
@@ -49,9 +49,9 @@ def server_of(key: Key, servers: int) -> int:
 
 @decides("Cluster/split")
 def parts_of(key: Key, shape: Sequence[int], servers: int, bound: int) -> tuple[Part, ...]:
-    """The parts of an array: one, or from ``bound`` elements on one for each of n servers (a scalar stays whole).
+    """The parts of an array: one part, or, from ``bound`` elements on, a part per server (a scalar stays whole).
 
-    Part i goes from row round(rows * i / n) to row round(rows * (i + 1) / n), halves rounded up.
+    Of n servers, part i has the rows from round(rows * i / n) up to round(rows * (i + 1) / n), halves rounded up.
     """
     rows = shape[0] if shape else 1
     if not shape or prod(shape) < bound or servers == 1:

@@ -1,4 +1,4 @@
-"""Plain values as bytes: what a worker gives a server to keep. Reading them makes values, and never runs anything.
+"""Plain values as bytes, for the values that a worker gives a server to keep. Reading bytes never runs code.
 
 The bytes are: ``RIPV``, the length of a header (8 bytes, little-endian), the header as JSON, then the arrays, each at a
 multiple of 64 bytes from the beginning. The header is ``[[type, shape, offset] of each array, the value]``; in the
@@ -30,13 +30,13 @@ def pack(value: Any) -> bytes:
     """``value`` as bytes: None, numbers, text, bytes, NumPy arrays of numbers, and lists, tuples and dicts of these.
 
     Raises:
-        MXNetError: there is something else in it.
+        MXNetError: ``value`` holds an object of another type.
     """
     return b"".join(parts(value))
 
 
 def parts(value: Any) -> list[bytes | memoryview]:
-    """What :func:`pack` joins; arrays are not copied, if they are contiguous."""
+    """The pieces of bytes that :func:`pack` joins; contiguous arrays are not copied."""
     known: _Known = {}
     said = _said(value, known)
     table, offset = [], 0
@@ -55,16 +55,16 @@ def parts(value: Any) -> list[bytes | memoryview]:
 
 
 def _aligned(size: int) -> int:
-    """``size``, rounded up to where the next array may begin."""
+    """``size`` rounded up to a multiple of ``ALIGNED``, at which the next array begins."""
     return -(-size // ALIGNED) * ALIGNED
 
 
 _Known = dict[int, tuple[int, Any, np.ndarray]]
-"""Arrays by the ids of what they were made of: their numbers, and that, which keeps ids unique."""
+"""Id of an object -> (number of its array, the object, which is kept so that ids stay unique, its array)."""
 
 
 def _said(value: Any, arrays: _Known) -> Any:
-    """A value as JSON holds it; its arrays go into ``arrays``."""
+    """The JSON form of a value; its arrays are added to ``arrays``."""
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, list):
@@ -84,16 +84,16 @@ def _said(value: Any, arrays: _Known) -> Any:
 
 
 def _place(value: Any, array: np.ndarray, arrays: _Known) -> int:
-    """The number of an array among ``arrays``; one that is there already is not written again."""
+    """The number of an array among ``arrays``, to which a new array is added; a shared array is written once."""
     return arrays.setdefault(id(value), (len(arrays), value, array))[0]
 
 
 class Pieces:
-    """Bytes that stand in several pieces one after the other, and are not copied together.
+    """Bytes in several pieces, read as one sequence without joining them in memory.
 
     Args:
         pieces: the pieces.
-        skipped: how many bytes of the first do not count.
+        skipped: the number of bytes at the beginning of the first piece that are left out.
     """
 
     def __init__(self, pieces: Sequence[bytes | bytearray | memoryview], skipped: int = 0) -> None:
@@ -106,7 +106,7 @@ class Pieces:
         return self._ends[-1] if self._ends else 0
 
     def between(self, begin: int, end: int) -> memoryview:
-        """Bytes ``begin`` to ``end``: a view where they stand in one piece, otherwise a copy."""
+        """Bytes ``begin`` to ``end``: a view if one piece has them all, otherwise a copy."""
         first = bisect_right(self._ends, begin)
         if begin >= end or first == len(self.views):
             return memoryview(b"")
@@ -119,10 +119,10 @@ class Pieces:
 
 @decides("Cluster/plain")
 def unpack(content: bytes | memoryview | Pieces, name: str = "what was kept") -> Any:
-    """The value that :func:`pack` made into ``content``; its arrays are views, not to be written to.
+    """The value whose bytes :func:`pack` made; its arrays are read-only views of ``content``.
 
     Raises:
-        MXNetError: it is damaged; the message begins with ``name``.
+        MXNetError: ``content`` is damaged; the message begins with ``name``.
     """
     if not isinstance(content, Pieces):
         content = Pieces([content])

@@ -1,4 +1,4 @@
-"""The random numbers of a process, as plain values: for one that is started in the place of another."""
+"""The states of a process's random generators as plain values, for a process that replaces another."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..resource import remembered_streams, restore_streams
 
 
 def random_numbers() -> Any:
-    """Plain values that tell which random numbers come next: ours, NumPy's and Python's."""
+    """The states of all random generators: the streams of contexts, NumPy's and Python's."""
     version, numbers, gauss = random.getstate()
     return remembered_streams(), np.random.get_state(), (version, np.array(numbers, np.uint64), gauss)  # noqa: NPY002  # iterators draw there
 
 
 def set_random_numbers(state: Any) -> None:
-    """Draw again from where :func:`random_numbers` was called."""
+    """Restore the states that :func:`random_numbers` returned."""
     streams, numbers, (version, others, gauss) = state
     restore_streams(streams)
     np.random.set_state(numbers)  # noqa: NPY002
@@ -27,12 +27,13 @@ def set_random_numbers(state: Any) -> None:
 
 
 class Differences:
-    """Random numbers told by what differs from those of a base, which is large and kept seldom.
+    """The states of random generators as differences from a base state, which is large and rarely kept.
 
     Args:
-        keep: called with a name and plain values, it keeps them.
-        name: of the bases. Some names are used in turn.
-        readable: how many can be read of what was told before the last; None is all: each base has a name of its own.
+        keep: called with a name and plain values, keeps them.
+        name: the beginning of the names of bases.
+        readable: how many results of :meth:`tell` before the last one can be restored: bases take turns with
+            ``readable + 1`` names. None is all: each base has its own name.
     """
 
     def __init__(self, keep: Callable[[str, Any], None], name: str, *, readable: int | None = 1) -> None:
@@ -40,7 +41,7 @@ class Differences:
         self._number, self._base = 0, list[Any]()
 
     def tell(self) -> Any:
-        """Plain values that tell, with a base, which random numbers come next."""
+        """The states of the random generators, as plain values: differences from the base, which is kept if new."""
         (seed, streams), *others = random_numbers()
         base = self._base
         alike = [one[:2] for one in base] == [one[:2] for one in streams]
@@ -56,7 +57,7 @@ class Differences:
 
     @decides("Cluster/keep")
     def restore(self, told: Any, kept: Mapping[str, Any]) -> None:
-        """Draw from where :meth:`tell` was called; ``kept`` is what was kept, by name."""
+        """Restore the states ``told`` by :meth:`tell`; ``kept`` has the kept bases by name."""
         self._number, seed, found, others = told
         self._base = [tuple(one) for one in kept.get(self._name(self._number), [])]
         streams = []

@@ -1,4 +1,4 @@
-"""What a store does with row_sparse arrays: sums them row by row, and hands out the rows that are asked for."""
+"""row_sparse arrays in a store: sums row by row, and pulls of requested rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def require_rows(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
     """Check sparse arrays that are pushed.
 
     Raises:
-        MXNetError: one is csr, or has another shape or type than the stored array.
+        MXNetError: an array is csr, or has another shape or dtype than the stored array.
     """
     for array in arrays:
         if array.stype == "csr":
@@ -46,9 +46,9 @@ def require_dense(key: Any, arrays: Sequence[NDArray]) -> None:
 
 
 def summed(arrays: Sequence[NDArray], context: Context) -> NDArray:
-    """The sum of arrays of which one at least is row_sparse, from the left, in new memory and the storage of the first.
+    """The sum of arrays, at least one of them row_sparse, from the left, in new memory and the first's storage.
 
-    Every row that one of them stores is stored.
+    A row_sparse sum stores every row that one of the arrays stores.
     """
     total, *rest = [array.as_in_context(context) for array in arrays]
     stype = total.stype
@@ -65,10 +65,10 @@ def listed(ids: NDArray) -> np.ndarray:
 
 
 def paired(outs: Sequence[NDArray], row_ids: Any) -> list[NDArray]:
-    """The ids for every array of ``outs``: one each, or one array for all.
+    """The row ids for every array of ``outs``, from a list with an array of ids each, or one array for all.
 
     Raises:
-        AssertionError: the ids are no NDArrays, or as many as neither.
+        AssertionError: the ids are no NDArrays, or their number is neither 1 nor the number of ``outs``.
     """
     given = list(row_ids) if isinstance(row_ids, (list, tuple)) else [row_ids]
     if not all(isinstance(ids, NDArray) for ids in given):
@@ -85,10 +85,10 @@ def paired(outs: Sequence[NDArray], row_ids: Any) -> list[NDArray]:
 
 @decides("KVStore/row-sparse-pull")
 def pull(key: Any, stored: NDArray, out: NDArray, ids: NDArray) -> None:
-    """Give ``out`` the rows of ``stored`` that ``ids`` list, ascending and once each; a missing one is zeros.
+    """Copy the rows ``ids`` of ``stored`` into ``out``, ascending and once each; a row that is not stored is zeros.
 
     Raises:
-        MXNetError: ``out`` is not row_sparse, the shapes differ, or an id lies outside.
+        MXNetError: ``out`` is not row_sparse, the shapes differ, or an id is out of range.
     """
     require(
         "KVStore/row-storage", out.stype == "row_sparse",

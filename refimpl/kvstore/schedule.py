@@ -1,4 +1,4 @@
-"""What may happen in a simulated cluster, and the decisions: drawn from a seed, or repeated from a list."""
+"""The events of a simulated cluster, and the choices between them: drawn from a seed, or read from a list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..base import decides, refusal
 
 @dataclass(frozen=True)
 class Faults:
-    """How many faults of each kind may happen in one cluster. Delay and reordering are always possible.
+    """The most faults of each kind in one cluster. Delay and reordering are always possible.
 
     Args:
         drops: messages that never arrive; they are sent again.
@@ -34,7 +34,7 @@ class Faults:
 NONE = Faults()
 SOME = Faults(drops=8, duplicates=8, crashes=2)
 
-# One move in so many is a fault, while there are faults left.
+# One event in this many is a fault, while there are faults left.
 RARITY = 12
 
 
@@ -42,9 +42,9 @@ RARITY = 12
 class Choices:
     """Chooses one of several possible events, and remembers its choices.
 
-    With ``script`` the decisions are read from there, and are 0 when it ends; otherwise they are drawn from ``seed``.
-    Decision 0 is always the quietest: the oldest message, no fault. Short lists of small numbers are thus calm
-    schedules, which is what lets a tool that shrinks lists find the smallest disturbance that matters.
+    With ``script`` the decisions are read from this list, and are 0 after its end; otherwise they are drawn from
+    ``seed``. Decision 0 always means the oldest message, without a fault. So short lists of small numbers are schedules
+    with few faults, and a tool that shrinks lists finds the smallest disturbance that matters.
     """
 
     def __init__(self, seed: int = 0, script: Sequence[int] | None = None) -> None:
@@ -63,7 +63,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class NetworkEvent:
-    """An event in the network: ``action``, between which worker and server, and with which message."""
+    """An event in the network: the ``action``, the worker and the server, and the message ``what``."""
 
     action: str
     worker: int | None

@@ -1,10 +1,10 @@
-"""The parameter server: ``step(server, request) -> (server, replies)``, and nothing else.
+"""The parameter server as a pure function: ``step(server, request) -> (server, replies)``.
 
-A :class:`Server` is a value. ``step`` does no input and no output, looks at no clock and changes nothing: it
-returns the server that comes after a request, and what is to be sent. Whoever runs it keeps the new value before
-the replies leave, so that a crash loses no more than messages, which the network may lose anyway.
+A :class:`Server` is a value. ``step`` does no input or output, reads no clock and changes no argument: it returns the
+server after a request, and the replies to send. A program that runs ``step`` keeps the new server before it sends the
+replies, so that a crash loses only messages, which the network may lose anyway.
 
-Read ``step`` first (what makes a message count once and in order), then ``server_table.py`` (what a store does).
+Read ``step`` first (each message counts once, in order), then ``server_table.py`` (the rules of one store).
 The rules are in spec/reference/stores/cluster.md.
 """
 
@@ -40,16 +40,17 @@ from .messages import (
 from .server_table import Sent, Stored, Table, replace
 
 Asked = tuple[str, Any]
-"""What a request asked, in so far as one that comes again is compared with it."""
+"""The kind and the subject of a request, with which a repeated request of the same number is compared."""
 
 
 @dataclass(frozen=True)
 class Connection:
-    """The connection to one worker: which request comes next, which came too early, what was answered.
+    """The connection to one worker: the number of the next request, requests that came early, and the answers.
 
     ``incarnation`` counts how often the worker connected; see :class:`~refimpl.kvstore.messages.Request`. ``asked``
-    and ``answers`` tell of numbers from ``answered`` on: answers to those below have come. ``kept`` is what the worker
-    gave to keep, by name; ``first`` holds what it had asked before that for the first time, with the answers.
+    and ``answers`` have the requests from number ``answered`` on: the worker has the answers to earlier requests.
+    ``kept`` has the values that the worker gave to keep, by name; ``first`` has the requests before the first of these,
+    with their answers.
     """
 
     incarnation: int = 0
@@ -64,7 +65,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class Server:
-    """All that a server knows. ``members`` are the workers that rounds and barriers wait for."""
+    """The whole state of a server. ``members`` are the workers for which rounds and barriers wait."""
 
     members: frozenset[int]
     connections: Mapping[int, Connection] = field(default_factory=dict)
@@ -73,11 +74,11 @@ class Server:
 
 
 Step = Callable[[Server, Request], tuple[Server, list[Reply]]]
-"""The rules of a server: :func:`step`, or others."""
+"""The rules of a server: :func:`step`, or another function with these arguments."""
 
 
 def start(workers: int) -> Server:
-    """Return a server that has received nothing yet and expects ``workers`` workers."""
+    """Return a new server, which expects ``workers`` workers."""
     return Server(frozenset(range(workers)))
 
 
@@ -88,9 +89,9 @@ def start(workers: int) -> Server:
 def step(server: Server, request: Request) -> tuple[Server, list[Reply]]:
     """The server after a message, and its replies.
 
-    Requests of one worker count in the order of their numbers, each once: one that comes too early is kept, one
-    that comes again is answered again as it was the first time. A worker that comes back begins a new incarnation:
-    its numbers begin at 0 again, and requests of an older incarnation are dropped.
+    Requests of one worker count in the order of their numbers, each once: a request that comes too early is kept, a
+    repeated request gets the same answer again. A worker that connects again begins a new incarnation: its numbers
+    begin at 0 again, and requests of an older incarnation are dropped.
     """
     worker, connection = request.worker, server.connections.get(request.worker, Connection())
     if request.incarnation < connection.incarnation:
@@ -113,7 +114,7 @@ def step(server: Server, request: Request) -> tuple[Server, list[Reply]]:
 
 
 def _received(connection: Connection, request: Request) -> Connection:
-    """The connection with a request that waits for its turn, without the answers that have come."""
+    """The connection with one more early request, and without the answers that the worker already has."""
     answered, asked, answers = max(connection.answered, request.answered), connection.asked, connection.answers
     if answered > connection.answered:
         asked = {number: what for number, what in asked.items() if number >= answered}
@@ -123,7 +124,7 @@ def _received(connection: Connection, request: Request) -> Connection:
 
 
 def _next(connection: Connection) -> tuple[Request, Connection]:
-    """The request whose turn it is, and the connection after it."""
+    """(request with the expected number, connection after it)."""
     early = dict(connection.early)
     now = early.pop(connection.expected)
     asked = {**connection.asked, now.number: _asked(now.body)}
@@ -131,19 +132,19 @@ def _next(connection: Connection) -> tuple[Request, Connection]:
 
 
 def _recalled(connection: Connection, request: Request) -> Reply:
-    """What a worker of this incarnation gave to keep."""
+    """The reply with the values that a worker of this incarnation gave to keep."""
     kept = connection.kept if request.incarnation == connection.incarnation else {}
     return Reply(request.worker, request.incarnation, request.number, Recalled(dict(kept)))
 
 
 def _asked(body: Any) -> Asked:
-    """A request without its numbers: its kind, and what it is about."""
+    """The kind and the subject of a request, without its numbers."""
     about = getattr(body, "part", None) or (getattr(body, "table", None), getattr(body, "head", None))
     return type(body).__name__, about
 
 
 def _again(connection: Connection, request: Request) -> list[Reply]:
-    """The reply to a request that came before; none to one that waits for somebody."""
+    """The reply to a repeated request; no reply while the request waits for other workers."""
     answer = _answer_again(connection, request)
     return [] if answer is None else [Reply(request.worker, connection.incarnation, request.number, answer)]
 
@@ -176,7 +177,7 @@ def _words(asked: Asked) -> str:
 
 @decides("Cluster/keep")
 def _keep(connection: Connection, body: Keep) -> Connection:
-    """Hold what a worker gives to keep; with the first, hold for good how it came there."""
+    """Store a value that a worker gives to keep; with the first one, store all earlier requests and answers."""
     first, answers = connection.first, connection.answers
     if first is None and body.name != START:
         first = {number: (asked, answers[number]) for number, asked in connection.asked.items() if number in answers}
@@ -185,7 +186,7 @@ def _keep(connection: Connection, body: Keep) -> Connection:
 
 @decides("Cluster/leave")
 def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, list[Sent]]:
-    """Do what one request asks."""
+    """Carry out one request."""
     if isinstance(body, Keep):
         kept = _keep(server.connections[worker], body)
         return _with_connection(server, worker, kept), [(worker, number, Done())]
@@ -214,7 +215,7 @@ def _act(server: Server, worker: int, number: int, body: Any) -> tuple[Server, l
 def _act_on(
     table: Table, members: frozenset[int], worker: int, number: int, body: Any
 ) -> tuple[Table, list[Sent]]:
-    """Do what one request asks of a store."""
+    """Carry out one request to a store."""
     if isinstance(body, Init):
         return server_table.init(table, worker, number, body)
     if isinstance(body, Push):
@@ -237,7 +238,7 @@ def _open(server: Server, worker: int, number: int, body: Open) -> tuple[Server,
 
 @decides("Cluster/lose")
 def _forget(server: Server, worker: int) -> Server:
-    """Drop what a worker waits for in every store."""
+    """Drop the pending requests of a worker in every store."""
     return replace(server, tables={name: server_table.forget(table, worker) for name, table in server.tables.items()})
 
 

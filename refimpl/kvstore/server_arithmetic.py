@@ -1,4 +1,4 @@
-"""Arithmetic on what servers keep: sums in a stated order, and rows of row_sparse arrays."""
+"""Arithmetic on the values of servers: sums in a stated order, and rows of row_sparse arrays."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .optimizer_step import frozen
 
 @decides("Cluster/rows", "Cluster/rank-order")
 def add_up(values: Sequence[Value], in_float32: bool = False) -> Value:
-    """((v0 + v1) + v2) + ..., each sum rounded to the type of v0 (float16 to float32 if ``in_float32``).
+    """((v0 + v1) + v2) + ..., each sum rounded to the dtype of v0 (float32 instead of float16 if ``in_float32``).
 
-    Row_sparse arrays alone make a row_sparse sum; beside a dense one they count as dense.
+    The sum of row_sparse arrays is row_sparse; with a dense array among them it is dense.
     """
     if all(isinstance(value, Rows) for value in values):
         total, *others = values
@@ -35,7 +35,7 @@ def add_up(values: Sequence[Value], in_float32: bool = False) -> Value:
 
 
 def _unchanging(numbers: np.ndarray) -> np.ndarray:
-    """An array that nobody writes to: itself, or a copy."""
+    """A read-only array: the array itself if it is read-only, else a copy."""
     return frozen(numbers.copy()) if numbers.flags.writeable else numbers
 
 
@@ -51,7 +51,7 @@ def _joined(left: Value, right: Value) -> Rows:
 
 
 def rows_of(held: Value, ids: np.ndarray) -> Rows:
-    """Rows ``ids`` (ascending, once each) of an array; one that a row_sparse array does not store comes as zeros."""
+    """Rows ``ids`` (ascending, once each) of an array; a row that a row_sparse array does not store is zeros."""
     if not isinstance(held, Rows):
         return Rows(frozen(np.array(ids, np.int64)), frozen(held[ids]), held.shape)
     data = np.zeros((len(ids), *held.data.shape[1:]), held.dtype)
@@ -61,7 +61,7 @@ def rows_of(held: Value, ids: np.ndarray) -> Rows:
 
 
 def cast(value: Value, dtype: np.dtype) -> Value:
-    """``value`` in another type."""
+    """``value`` as another dtype."""
     if value.dtype == dtype:
         return value
     if isinstance(value, Rows):
@@ -71,12 +71,12 @@ def cast(value: Value, dtype: np.dtype) -> Value:
 
 @decides("Cluster/multi-precision")
 def widened(value: Value) -> Value:
-    """Float16 numbers as float32 ones, others as they are."""
+    """A float16 value as float32; any other value itself."""
     return cast(value, np.dtype(np.float32)) if value.dtype == np.float16 else value
 
 
 def dense(value: Value) -> np.ndarray:
-    """An array with all its rows."""
+    """The dense array with all rows of ``value``."""
     if not isinstance(value, Rows):
         return value
     whole = np.zeros(value.shape, value.dtype)
@@ -85,7 +85,7 @@ def dense(value: Value) -> np.ndarray:
 
 
 def stored_like(value: Value, held: Value) -> Value:
-    """``value`` in the storage and the type of ``held``; a dense one as rows has every row, as updates need it."""
+    """``value`` in the storage and dtype of ``held``; a dense value made row_sparse stores every row."""
     if isinstance(held, Rows):
         if isinstance(value, Rows):
             return Rows(value.ids, frozen(value.data.astype(held.dtype)), value.shape)
@@ -106,7 +106,7 @@ def cut(value: Value, begin: int, end: int) -> Value:
 
 
 def joined(parts: Sequence[tuple[int, Value]]) -> Value:
-    """The array of which :func:`cut` made ``parts``, each given with the row where it begins."""
+    """The array that :func:`cut` was called on, from its parts; each is (first row, value)."""
     values = [value for _, value in parts]
     if len(values) == 1:
         return values[0]
@@ -123,7 +123,7 @@ def plain_value(value: Value) -> Any:
 
 
 def from_plain(plain: Any) -> Value:
-    """The array that :func:`plain_value` made plain."""
+    """The value from which :func:`plain_value` made ``plain``."""
     return plain if not isinstance(plain, tuple) else Rows(plain[0], plain[1], tuple(plain[2]))
 
 

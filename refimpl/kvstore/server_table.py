@@ -1,7 +1,7 @@
-"""What a server does with one store: rounds of pushes, pulls, barriers and commands.
+"""The rules of one store on a server: rounds of pushes, pulls, barriers and commands.
 
-A :class:`Table` is a value. Each rule takes one, and returns the table that comes after together with the answers;
-``server.py`` says which requests get here, and in which order.
+A :class:`Table` is a value. Each rule takes a table, and returns the table after a request with the answers;
+``server.py`` passes the requests, in order.
 
 Read ``push``, ``settle`` and ``pull`` first. The rules are in spec/reference/stores/cluster.md.
 """
@@ -41,14 +41,14 @@ from .optimizer_step import NOTHING, copied, updated
 from .server_arithmetic import add_up, cast, rows_of, stored_like, widened
 
 QUEUED = 1 << 32
-"""A server keeps so many bytes of pushes to one part that are ahead of other workers, for each worker."""
+"""The most bytes of one worker's pushes to a part that a server queues until other workers have pushed."""
 
 Sent = tuple[int, int, Answer]
-"""An answer on its way: the worker, the number of its request, the answer."""
+"""An answer to send: (worker, number of its request, answer)."""
 
 
 def replace(value: Any, /, **fields: Any) -> Any:
-    """A value with other fields, as of :func:`dataclasses.replace`, at a third of its time."""
+    """As :func:`dataclasses.replace`, in a third of the time."""
     new = object.__new__(type(value))
     new.__dict__.update(value.__dict__, **fields)
     return new
@@ -56,7 +56,7 @@ def replace(value: Any, /, **fields: Any) -> Any:
 
 @dataclass(frozen=True)
 class Stored:
-    """A part of an array, the pushes to it that wait for other workers, and the pulls that wait for these."""
+    """A part of an array, the pushes to it that wait for other workers, and the pulls that wait for these pushes."""
 
     value: Value
     dtype: np.dtype
@@ -69,7 +69,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Table:
-    """One store: its kind, its parts, its optimizer, and who waits for what.
+    """One store: its kind, its parts, its optimizer, and the waiting workers.
 
     ``inits`` holds the workers (with request number and request) that wait until worker 0 has initialised a part;
     ``barrier`` the request numbers of the workers that wait at the barrier.
@@ -84,7 +84,7 @@ class Table:
 
 
 def init(table: Table, worker: int, number: int, body: Init) -> tuple[Table, list[Sent]]:
-    """Give a part the value of worker 0; a value that is there already stays (worker 0 came back)."""
+    """Give a part the value of worker 0; an earlier value stays (worker 0 was started again)."""
     part, waiting = body.part, table.inits.get(body.part, ())
     held = table.parts.get(part)
     if held is None and body.value is None:
@@ -157,10 +157,10 @@ def _with_round(table: Table, part: PartId, held: Stored) -> Table:
 
 @decides("Cluster/sync-round", "Cluster/ahead")
 def _settle(table: Table, members: frozenset[int], part: PartId) -> tuple[Table, list[Sent]]:
-    """Apply every full round of a part, then answer the pulls that waited for one.
+    """Apply every full round of a part, then answer the pulls that waited for it.
 
-    A round is full when every member has pushed. It holds the oldest push of each queue, also of a worker that has
-    left meanwhile, and adds them up in the order of the workers' ranks.
+    A round is full when every member has pushed. It adds up the oldest push of each queue, in the order of the workers'
+    ranks; the pushes of workers that have left count too.
     """
     held = table.parts[part]
     while held.queues and all(held.queues.get(member) for member in members):
@@ -175,7 +175,7 @@ def _settle(table: Table, members: frozenset[int], part: PartId) -> tuple[Table,
 
 @decides("Cluster/rank-order")
 def _applied(table: Table, part: PartId, held: Stored, total: Value, replaces: bool) -> Table:
-    """The table after one round or push; the new value is what the optimizer computes, or ``total`` without one."""
+    """The table after one round or push; the new value comes from the optimizer, or is ``total`` without one."""
     optimizer, state, failure = table.optimizer, held.state, None if replaces else held.failure
     if optimizer is None or replaces:
         value = stored_like(total, held.value)
@@ -184,7 +184,7 @@ def _applied(table: Table, part: PartId, held: Stored, total: Value, replaces: b
             gradient = widened(total) if table.multi_precision else total
             optimizer = copied(optimizer)
             state, value = updated(optimizer, state, part, held.version, held.value, gradient)
-        except Exception as error:  # noqa: BLE001  # an optimizer is anybody's code
+        except Exception as error:  # noqa: BLE001  # an optimizer may be a user's code
             optimizer = table.optimizer
             message = f"the optimizer failed to update {part}: {type(error).__name__}: {error}"
             value, failure = held.value, failure or Refused("Cluster/update-failed", message)
@@ -193,7 +193,7 @@ def _applied(table: Table, part: PartId, held: Stored, total: Value, replaces: b
 
 
 def pull(table: Table, worker: int, number: int, body: Pull | PullRows) -> tuple[Table, list[Sent]]:
-    """Hand out a part, once the pulling worker's own pushes to it are in it."""
+    """Answer with the value of a part, once the pulling worker's own pushes are applied to it."""
     held = table.parts.get(body.part)
     if held is None:
         return table, [(worker, number, _not_inited(body.part))]
@@ -214,7 +214,7 @@ def _answer_to(held: Stored, body: Pull | PullRows) -> Answer:
 
 
 def barrier(table: Table, members: frozenset[int], worker: int, number: int) -> tuple[Table, list[Sent]]:
-    """Let a worker wait at the barrier. One that waits there already has given up on its first call."""
+    """Let a worker wait at the barrier. A worker that waits there already has given up its earlier call."""
     given_up = [(worker, table.barrier[worker], Done("called again"))] if worker in table.barrier else []
     table, answers = _open_barrier(replace(table, barrier={**table.barrier, worker: number}), members)
     return table, [*given_up, *answers]
@@ -222,7 +222,7 @@ def barrier(table: Table, members: frozenset[int], worker: int, number: int) -> 
 
 @decides("Cluster/barrier")
 def _open_barrier(table: Table, members: frozenset[int]) -> tuple[Table, list[Sent]]:
-    """Answer those that wait at the barrier when every member is there."""
+    """Answer all workers at the barrier when every member is there."""
     if not table.barrier or not members <= table.barrier.keys():
         return table, []
     return replace(table, barrier={}), [(who, number, Done()) for who, number in sorted(table.barrier.items())]
@@ -230,7 +230,7 @@ def _open_barrier(table: Table, members: frozenset[int]) -> tuple[Table, list[Se
 
 @decides("Cluster/commands")
 def command(table: Table, worker: int, number: int, body: Command) -> tuple[Table, list[Sent]]:
-    """Obey a command; the optimizer is the one that worker 0 sends."""
+    """Carry out a command; an optimizer is taken from worker 0 only."""
     answer: Answer = Done()
     if body.head == OPTIMIZER and worker == 0:
         try:
@@ -253,7 +253,7 @@ def command(table: Table, worker: int, number: int, body: Command) -> tuple[Tabl
 
 
 def settle_all(table: Table, members: frozenset[int]) -> tuple[Table, list[Sent]]:
-    """Apply rounds, answer pulls and open barriers that no longer wait, after a member has left."""
+    """After a member has left: apply rounds, answer pulls and open barriers that waited for it."""
     sent: list[Sent] = []
     for part in list(table.parts):
         table, answers = _settle(table, members, part)
@@ -263,7 +263,7 @@ def settle_all(table: Table, members: frozenset[int]) -> tuple[Table, list[Sent]
 
 
 def forget(table: Table, worker: int) -> Table:
-    """Drop what a worker waits for. Its pushes stay: what was taken is never lost."""
+    """Drop the pulls, inits and barrier calls of a worker that wait. Its pushes stay: a taken push is never lost."""
     parts = {
         part: replace(held, pulls=tuple(pull for pull in held.pulls if pull[0] != worker))
         for part, held in table.parts.items()

@@ -1,9 +1,9 @@
 """A cluster within one process: ``mx.kv.simulate(workers=4, servers=2, seed=7)``.
 
 Servers are values that ``server.step`` replaces; the network is a list of packets; workers are functions that run one
-at a time, each in a thread of its own that sleeps while it waits for a server. A loop, ``_move``, decides again and
-again what happens next: a packet arrives, is lost, arrives twice; a server goes down or comes back; a worker goes on.
-All decisions are those of :class:`Choices`, so that a run can be repeated, and made shorter.
+at a time, each in a thread of its own that sleeps while it waits for a server. Each call of ``_move`` carries out one
+event: a packet arrives, is lost, or arrives twice; a server goes down or comes back; a worker runs on. :class:`Choices`
+makes all choices between events, so that a run can be repeated, and made shorter.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HERE = threading.local()  # .member is (cluster, rank) in code that runs as a w
 
 @dataclass(frozen=True, eq=False)
 class Packet:
-    """A message on its way."""
+    """A message in the network."""
 
     worker: int
     server: int
@@ -45,15 +45,15 @@ class SimulatedCluster:
     """Workers, servers and a network between them; :func:`simulate` makes one.
 
     Args:
-        workers, servers: how many there are.
-        choices: decides what happens next.
-        faults: how many faults may happen.
+        workers, servers: the numbers of workers and servers.
+        choices: chooses the next event.
+        faults: the most faults of each kind.
         step: the servers' rules.
         returning: whether workers may be killed, see :meth:`kill`.
 
     Attributes:
-        events: what happened, oldest first (the last 100,000); ``for event in cluster.events: print(event)``.
-        states: what each server knows, as :class:`refimpl.kvstore.server.Server` values.
+        events: the last 100,000 events, oldest first; ``for event in cluster.events: print(event)``.
+        states: the state of each server, a :class:`refimpl.kvstore.server.Server`.
         schedule: the decisions made so far; ``simulate(..., schedule=...)`` repeats them.
     """
 
@@ -82,12 +82,12 @@ class SimulatedCluster:
     # --- servers and members ---------------------------------------------------------------------
 
     def start(self) -> None:
-        """Bring up the servers, which know nothing yet."""
+        """Start the servers, with empty states."""
         self.states = [rules.start(self.workers) for _ in range(self.servers)]
 
     @decides("Cluster/return")
     def connect(self, rank: int) -> None:
-        """Let a worker talk to every server, in a new incarnation if it was lost or had left."""
+        """Connect a worker to every server, in a new incarnation if the worker was lost or had left."""
         self._require("worker", rank, self.workers)
         self._new_life(rank)
         if self._gone.pop(rank, None):
@@ -101,13 +101,13 @@ class SimulatedCluster:
     # --- the three calls of a transport (see transport.py) ----------------------------------------
 
     def send(self, rank: int, server: int, body: say.Body, number: int | None = None) -> Ticket:
-        """Put a message into the network; the ticket of a worker that is gone has failed at once.
+        """Put a message into the network; for a worker that is gone, the returned ticket has failed.
 
         Args:
-            rank: the worker that sends it.
-            server: the server that gets it.
-            body: what it asks.
-            number: that of the request, when it is asked again.
+            rank: the worker that sends the message.
+            server: the server that gets the message.
+            body: the content of the message.
+            number: the number of an earlier request that is repeated; None for a new request.
         """
         if rank in self._gone and not isinstance(body, say.Leave):
             ticket = Ticket(rank, server, -1, self._await)
@@ -125,7 +125,7 @@ class SimulatedCluster:
         return self._channels[rank, server]
 
     def stop(self, rank: int) -> None:
-        """Let a worker leave; what it sent before still counts."""
+        """Let a worker leave; its earlier messages still count."""
         self._gone[rank] = "has left"
         for ticket in [self.send(rank, server, say.Leave()) for server in range(self.servers)]:
             ticket.wait()
@@ -160,15 +160,15 @@ class SimulatedCluster:
 
     @decides("Cluster/worker-error")
     def run(self, function: Callable[..., Any], kind: str | None = "dist_sync") -> list[Any]:
-        """Call ``function(store)`` as each worker, all at a time; return what they returned, by rank.
+        """Call ``function(store)`` as each worker, all workers concurrently; return the results by rank.
 
-        With ``kind=None`` it is called without a store, and makes one itself with ``mx.kv.create``. Each worker has
-        automatic names, random numbers, ``__main__`` and root logger of its own, as a process would.
+        With ``kind=None`` the function is called without a store, and makes one itself with ``mx.kv.create``. Each
+        worker has its own automatic names, random numbers, ``__main__`` and root logger, as a process would.
 
         Raises:
-            Exception: the first that a worker did not catch. A worker that waits for one which ended or left gets an
-                MXNetError that says so.
-            MXNetError: the cluster is running already, or the system has no thread for a worker.
+            Exception: the first exception that a worker did not catch. A worker that waits for a worker that has ended
+                or left gets an MXNetError that says so.
+            MXNetError: the cluster is running already, or the system cannot start a thread for a worker.
         """
         require(
             "Cluster/run", not self._running,
@@ -190,7 +190,7 @@ class SimulatedCluster:
 
     @decides("Cluster/crash")
     def crash(self, server: int, for_good: bool = False) -> None:
-        """Bring a server down: what is on its way to and from it is lost. It comes back, unless ``for_good``."""
+        """Bring a server down: all messages to and from it are lost. It comes back later, unless ``for_good``."""
         self._require("server", server, self.servers)
         self._down[server] = not for_good
         for packet in [packet for packet in self._in_flight if packet.server == server]:
@@ -198,14 +198,14 @@ class SimulatedCluster:
         self._tell("crash", None, server)
 
     def restart(self, server: int) -> None:
-        """Bring a server back, with what it knew after the last request that it took."""
+        """Bring a server back, with its state after the last request that it took."""
         self._require("server", server, self.servers)
         self._down.pop(server, None)
         self._tell("restart", None, server)
 
     @decides("Cluster/lose")
     def lose(self, rank: int) -> None:
-        """Lose a worker: rounds and barriers stop waiting for it, and its waiting calls fail."""
+        """Lose a worker: rounds and barriers stop waiting for the worker, and its waiting calls fail."""
         self._require("worker", rank, self.workers)
         self._gone[rank] = "was lost"
         for server in range(self.servers):
@@ -218,16 +218,16 @@ class SimulatedCluster:
 
     @decides("Cluster/kill")
     def kill(self, rank: int, unsent: int = 0) -> None:
-        """End the process of a running worker where it waits, and start it again, as a launcher does.
+        """End the process of a running worker while it waits, and start it again, as a launcher does.
 
-        It calls its function from the beginning, as the same worker: what it sends again is answered as it was.
+        The new process calls the worker's function from the beginning: repeated requests get their earlier answers.
 
         Args:
             rank: the worker.
-            unsent: how many of its requests on their way it had not sent yet, from the newest.
+            unsent: the number of its newest requests in the network that count as not sent.
 
         Raises:
-            MXNetError: it does not run, calls this itself, or the cluster was not made with ``returning=True``.
+            MXNetError: the worker does not run, calls kill itself, or the cluster was not made with ``returning=True``.
         """
         self._require("worker", rank, self.workers)
         worker = next((one for one in self._running if one.rank == rank), None)
@@ -259,7 +259,7 @@ class SimulatedCluster:
     # --- what happens next -----------------------------------------------------------------------
 
     def _await(self, ticket: Ticket) -> None:
-        """Move the cluster on until a ticket has its answer."""
+        """Carry out events until a ticket has its answer."""
         worker = worker_here()
         if worker is not None and worker.cluster is self:
             worker.sleep(ticket)
@@ -294,7 +294,7 @@ class SimulatedCluster:
                 self._lost.pop((packet.worker, packet.server, packet.message.number), None)
             return
         state, replies = self._step(self.states[packet.server], packet.message)
-        self._in_flight.remove(packet)  # not before: a server that is interrupted has not heard it
+        self._in_flight.remove(packet)  # after the step: an interrupted server has not taken the message
         self.states[packet.server] = state  # kept before any reply leaves
         self._in_flight += [Packet(reply.worker, packet.server, reply) for reply in replies]
 
@@ -326,7 +326,7 @@ class SimulatedCluster:
 
     @decides("Cluster/durable")
     def _resend(self, which: tuple[int, int, int]) -> None:
-        """Send a request again that may have been lost, if it is still unanswered."""
+        """Repeat a request that may have been lost, if it is still unanswered."""
         del self._lost[which]
         worker, server, number = which
         waiting = self._channels[worker, server].unanswered.get(number)
@@ -335,7 +335,7 @@ class SimulatedCluster:
             self._in_flight.append(Packet(worker, server, waiting[0]))
 
     def _give_up(self, tickets: Sequence[Ticket]) -> None:
-        """Fail the waits that nothing can end any more; the errors say which workers are missing."""
+        """Fail tickets whose answers can never come; the errors name the missing workers."""
         reasons = [self._reason(ticket) for ticket in tickets]
         for ticket, reason in zip(tickets, reasons, strict=True):
             ticket.failure = reason
@@ -398,16 +398,16 @@ def simulate(
 
     Args:
         workers: how many workers; each pushes to every round of a ``dist_sync`` store.
-        servers: how many servers share the arrays.
-        seed: what everything that happens by chance is drawn from.
-        faults: how many messages are lost or doubled and servers crash; True for a few, False for none.
-        schedule: decisions to repeat instead of drawing them: those of another cluster's ``schedule``.
-        step: the servers' rules, for trying out other ones.
+        servers: the number of servers that share the arrays.
+        seed: the seed of all random choices of events.
+        faults: the most lost and repeated messages and crashes of servers; True for a few, False for none.
+        schedule: choices to repeat instead of random ones: another cluster's ``schedule``.
+        step: the servers' rules, which may be replaced to try others.
         returning: whether workers may be killed (``cluster.kill``), as with ``mx.kv.Faults(kills=1)``.
 
     Raises:
         ValueError: ``workers`` or ``servers`` is no whole number above 0.
-        TypeError: ``faults`` is none of these.
+        TypeError: ``faults`` is neither a Faults nor a bool.
     """
     if not all(isinstance(count, int) and count >= 1 for count in (workers, servers)):
         raise refusal(
@@ -432,7 +432,7 @@ def _raise_first_failure(workers: list[Worker]) -> None:
 
 
 def member_here() -> tuple[SimulatedCluster, int] | None:
-    """The simulated cluster as whose worker code runs here, and the worker's rank."""
+    """(simulated cluster, rank) of the worker whose code runs here; None outside a worker."""
     return getattr(_HERE, "member", None)
 
 
@@ -441,7 +441,7 @@ def store_here(kind: str) -> DistributedKVStore:
     """The store that ``mx.kv.create`` makes for code that runs as a worker.
 
     Raises:
-        MXNetError: it does not run as one; the message says how to.
+        MXNetError: the code does not run as a worker; the message says how to run it as one.
     """
     member = member_here()
     if member is None:

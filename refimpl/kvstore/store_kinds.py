@@ -1,4 +1,4 @@
-"""``mx.kv.create``: which class of store a name stands for."""
+"""``mx.kv.create``, which makes a store by its name."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .simulated import member_here, store_here
 def create(name: str = "local") -> Any:
     """Make a store.
 
-    A name that was registered makes an object of that class. A name with ``dist`` in it makes the store of a worker
-    in a cluster (:func:`mx.kv.simulate`). Other names with ``device`` in them add up left to right where the first
-    array is; every other name is a ``local`` store.
+    A registered name makes an object of its class. A name with ``dist`` in it makes the store of a worker in a cluster
+    (:func:`mx.kv.simulate`). The store of any other name with ``device`` in it adds up from left to right, on the
+    context of the first array; every other name makes a ``local`` store.
 
     Raises:
         TypeError: ``name`` is not a string.

@@ -1,4 +1,4 @@
-"""Adding up dense arrays of several devices, in the order of the store."""
+"""Sums of dense arrays of several devices, in the store's order of addition."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def require_alike(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
 def added_up(arrays: Sequence[NDArray], context: Context, dtype: Any, size: int) -> NDArray:
     """Return the sum of two or more arrays of one shape, cast to ``dtype``.
 
-    The first array is the total; groups of ``size`` of the others are each added up and then added to the total.
+    The first array is the total; each group of ``size`` later arrays is added up, and its sum is added to the total.
     """
     memory, alike = context.memory, list[NDArray]()
     for array in arrays:

@@ -1,7 +1,7 @@
-"""What carries the messages of a distributed store: an interface of three calls, and a ticket for each message.
+"""The transport of a distributed store's messages: an interface of three calls, and a ticket for each message.
 
-``simulated.py`` carries them within one process. A way to real machines is another class with these calls; neither
-the servers (``server.py``) nor the workers' store (``distributed.py``) would notice.
+``simulated.py`` carries messages within one process. A transport between real machines is another class with the same
+calls; neither the servers (``server.py``) nor the workers' store (``distributed.py``) depend on the class.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from ..log import LOG
 from .messages import Answer, Body, Push, Recall, Refused, Reply, Request, size_of
 
 WAITING = 1 << 28
-"""A worker that has sent more bytes than this to one server, without an answer, waits before it sends more."""
+"""The most unanswered bytes to one server, after which a worker waits before it sends more."""
 
 KEPT = 1 << 32
-"""A server keeps so many bytes of answers for a worker that may come back, and no more."""
+"""The most bytes of answers that a server keeps for a worker that may be started again."""
 
 
 class Ticket:
     """A message that was sent, and its answer when it has come.
 
     Attributes:
-        told: whether somebody has waited for the answer.
+        told: whether a caller has waited for the answer.
     """
 
     def __init__(self, worker: int, server: int, number: int, wait: Callable[[Ticket], None]) -> None:
@@ -35,10 +35,10 @@ class Ticket:
         self._wait = wait
 
     def wait(self) -> Answer:
-        """The answer, when it is there.
+        """Wait for the answer and return it.
 
         Raises:
-            MXNetError: the server refused, or the answer can never come; the message says who is missing.
+            MXNetError: the server refused, or the answer can never come; the message names the missing workers.
         """
         self.told = True
         if self.answer is None and not self.failure:
@@ -97,7 +97,7 @@ class Channel:
         return request, ticket
 
     def take(self, reply: Reply) -> bool:
-        """Give an answer to its ticket; False if it came before, or was meant for an earlier incarnation."""
+        """Give an answer to its ticket; False for a repeated answer, or an answer to an earlier incarnation."""
         if reply.incarnation != self.incarnation or reply.number not in self.unanswered:
             return False
         request, ticket = self.unanswered.pop(reply.number)
@@ -110,13 +110,13 @@ class Channel:
         return True
 
     def hold(self, number: int) -> None:
-        """Let the server forget its answers to what was asked below ``number``."""
+        """Let the server forget its answers to the requests below ``number``."""
         if self.held is not None:
             self.held, self._kept = number, 0
 
     @decides("Cluster/bytes-kept")
     def _count(self, size: int) -> None:
-        """Count answers that the server keeps; too many of them are given up, and with them an exact return."""
+        """Count the bytes of answers that the server keeps; above ``KEPT`` it drops them, and no return is possible."""
         if self.held is None:
             return
         self._kept += size
@@ -132,7 +132,7 @@ class Transport(Protocol):
     """The interface between a distributed store and a network.
 
     Attributes:
-        servers, workers: how many there are.
+        servers, workers: the numbers of servers and workers.
         returning: whether a worker's process that ends is started again, see ``Cluster/kill``.
     """
 
@@ -141,16 +141,16 @@ class Transport(Protocol):
     returning: bool
 
     def send(self, rank: int, server: int, body: Body, number: int | None = None) -> Ticket:
-        """Send a message; those of one worker to one server arrive once each and in order.
+        """Send a message; the messages of one worker to one server arrive once each and in order.
 
-        ``number`` is that of a request that is asked again.
+        ``number`` is the number of an earlier request that is repeated; None for a new request.
         """
 
     def channel(self, rank: int, server: int) -> Channel:
-        """The worker's end of a connection: which number comes next, and which answers a server keeps."""
+        """The worker's end of a connection, with the next number and the answers that the server keeps."""
 
     def stop(self, rank: int) -> None:
-        """Let a worker leave for good: nobody waits for it any longer."""
+        """Let a worker leave for good: rounds and barriers no longer wait for it."""
 
 
 __all__ = ["KEPT", "WAITING", "Channel", "Ticket", "Transport"]

@@ -1,4 +1,4 @@
-"""What requests wait for on a server: for error messages about calls that cannot end, and for who watches a job."""
+"""The reasons why requests wait on a server: for error messages about calls that cannot end, and for job monitors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .server import Server
 
 
 def waits_for(server: Server, worker: int, number: int) -> tuple[str, Sequence[int]]:
-    """What request ``number`` of a worker waits for, in words, and the workers that are missing."""
+    """(event that request ``number`` of a worker waits for, in words, workers that the event waits for)."""
     for table in server.tables.values():
         if table.barrier.get(worker) == number:
             return "the barrier", sorted(server.members - table.barrier.keys())
@@ -23,7 +23,7 @@ def waits_for(server: Server, worker: int, number: int) -> tuple[str, Sequence[i
 
 
 def waits(server: Server) -> dict[int, tuple[str, int, list[int]]]:
-    """For each worker that waits: for what, which round of it (0 where it has none), and which workers are missing."""
+    """Waiting worker -> (event that it waits for, round of the event or 0, workers that the event waits for)."""
     found: dict[int, tuple[str, int, list[int]]] = {}
     for table in server.tables.values():
         for worker in table.barrier:

@@ -25,10 +25,10 @@ _HERE = threading.local()  # .worker is the Worker whose thread this is
 class Worker:
     """A function that runs as one worker, in a thread of its own that sleeps while another worker runs.
 
-    ``before`` is the worker that this one is in the place of: it begins as that one began.
+    ``before`` is the worker that this worker replaces: it starts with the same random numbers and context variables.
 
     Raises:
-        MXNetError: the system has no thread for it.
+        MXNetError: the system cannot start a thread.
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class Worker:
 
     @property
     def ready(self) -> bool:
-        """Whether the worker has nothing to wait for."""
+        """Whether the worker can run: it has not ended, and its awaited answer, if any, has come."""
         return not self.ended and (self.ticket is None or self.ticket.answer is not None or bool(self.ticket.failure))
 
     def go_on(self) -> None:
-        """Let it run until it waits or ends; what a process would have for itself is this worker's own meanwhile."""
+        """Let the worker run until it waits or ends, with its own random numbers, ``__main__`` and log handlers."""
         others = _exchanged(self._own)
         try:
             self._go.release()
@@ -105,21 +105,21 @@ class Worker:
             with self.cluster.worker(self.rank), NameManager():
                 stores = [] if self.kind is None else [self.cluster.store(self.rank, self.kind)]
                 self.result = self.function(*stores)
-        except BaseException as failure:  # noqa: BLE001  # it is raised again where run was called
+        except BaseException as failure:  # noqa: BLE001  # the caller of run raises it
             self.failure, self.failed_at = failure, len(self.cluster.events)
         self.ended = True
         self._back.release()
 
 
 def _told() -> tuple[ModuleType, list[logging.Handler], int]:
-    """The module ``__main__``, and how the root logger writes."""
+    """The module ``__main__``, and the handlers and level of the root logger."""
     return sys.modules["__main__"], logging.root.handlers[:], logging.root.level
 
 
 def _exchanged(own: Any) -> Any:
-    """Take what a process has for itself from another worker: random numbers, ``__main__``, the root logger's handlers.
+    """Install the state ``own`` that a process would have: random numbers, ``__main__``, the root logger's handlers.
 
-    Returns what was in use until now.
+    Returns the state that was installed before.
     """
     streams, numbers, others, (main, handlers, level) = own
     before = exchange_streams(streams), np.random.get_state(), random.getstate(), _told()  # noqa: NPY002  # programs draw there
@@ -133,7 +133,7 @@ def _exchanged(own: Any) -> Any:
 
 
 def worker_here() -> Worker | None:
-    """Return the worker in whose thread this is called, or None."""
+    """Return the worker whose thread calls this function, or None."""
     return getattr(_HERE, "worker", None)
 
 

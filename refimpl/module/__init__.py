@@ -1,4 +1,4 @@
-"""Modules: a symbol, its parameters, its executors and its optimizer behind one interface."""
+"""Modules: a symbol with its parameters, executors and optimizer behind one interface."""
 
 from .base_module import BaseModule
 from .bucketing_module import BucketingModule

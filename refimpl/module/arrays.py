@@ -1,4 +1,4 @@
-"""What an executor group does with single arrays: copy and join slices of a batch, allocate or share memory."""
+"""Functions of executor groups on arrays: copy and join slices of a batch, allocate or share memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROUNDS = declare(
 
 
 class SliceCopy(NamedTuple):
-    """A copy that is made of every batch: the ``part`` of source number ``position`` goes into ``target``."""
+    """A copy to make for every batch: the ``part`` of its array number ``position`` goes into ``target``."""
 
     position: int
     part: Any
@@ -32,7 +32,7 @@ class SliceCopy(NamedTuple):
 
     @decides("ExecutorGroup/load-numpy", "ExecutorGroup/label-covers")
     def fill(self, sources: Sequence[Any]) -> None:
-        """Copy this part of its source, cast to the dtype of the target."""
+        """Copy the part of ``sources[position]``, cast to the dtype of the target."""
         source = sources[self.position]
         if not isinstance(source, NDArray):
             source = nd.array(source, dtype=getattr(source, "dtype", None))
@@ -42,7 +42,7 @@ class SliceCopy(NamedTuple):
 
 
 def along(axis: int, part: slice) -> Any:
-    """The index that takes ``part`` of an axis; everything for axis -1."""
+    """The index that selects ``part`` of an axis; for axis -1 the whole array."""
     if axis == -1:
         return Ellipsis
     return part if axis == 0 else (*(slice(None),) * axis, part)
@@ -68,7 +68,7 @@ def merged(outputs: Sequence[Sequence[NDArray]], axes: Sequence[int]) -> list[ND
 
 
 def inferred(clause: str, infer: Any, described: Mapping[str, Any]) -> tuple[list, list]:
-    """Return what ``infer`` (of shapes or types) finds for all arguments and all auxiliary states, or refuse."""
+    """Return the results of ``infer`` (of shapes or types) for all arguments and all auxiliary states, or refuse."""
     arguments, _, states = infer(**described)
     if arguments is None:
         raise refusal(
@@ -104,9 +104,9 @@ def owned(
 def pooled(
     pool: dict[str, NDArray], name: str, shape: Any, dtype: Any, context: Context, stype: str = "default"
 ) -> NDArray:
-    """A view of the pool's array if that is large enough, else a larger array, which replaces it in the pool.
+    """A view of the pool's array ``name`` if that is large enough, else of a new array, which replaces it in the pool.
 
-    A sparse array has no memory that another could view: it is always a new one.
+    A sparse array is always new: it has no memory that another array could view.
     """
     if stype != "default":
         return nd.zeros(shape, context, dtype, stype=stype)
@@ -121,7 +121,7 @@ def pooled(
 def cut_heads(
     out_grads: Any, execs: Sequence[Any], contexts: Sequence[Context], axes: Sequence[int]
 ) -> list[list[NDArray]]:
-    """Head gradients per context: each is cut where :func:`merged` joins its output."""
+    """Head gradients per context: each is cut along the axis on which :func:`merged` joins its output."""
     whole = [out_grads] if isinstance(out_grads, NDArray) else list(out_grads)
     ends = [0] * len(whole)
     heads = []
@@ -140,7 +140,7 @@ def cut_heads(
 
 @decides("Module/no-store")
 def mean_of(copies: Sequence[NDArray]) -> NDArray:
-    """The mean of arrays, added in order, on the host. The mean of equal arrays is one of them, without rounding."""
+    """The mean of arrays, added in order, on the host. The mean of equal arrays is a copy of the first, unrounded."""
     total = copies[0].astype(copies[0].dtype).as_in_context(cpu())
     if not _ROUNDS.active and all(np.array_equal(copy.asnumpy(), total.asnumpy()) for copy in copies[1:]):
         return total

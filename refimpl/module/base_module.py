@@ -1,4 +1,4 @@
-"""BaseModule: training, scoring and predicting, and what the arguments of every module mean."""
+"""BaseModule: training, scoring and predicting, and the meaning of the arguments of every module."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from .returning import resumed
 __all__ = ["BaseModule", "_as_list", "_check_input_names", "_check_names_match", "_parse_data_desc"]
 
 INITIALIZER = Uniform(0.01)
-"""How parameters start unless told otherwise."""
+"""The default initializer of parameters."""
 
 
 class BaseModule:
-    """What every module can do. See ``print(refimpl.module.life_cycle.table())`` for what needs what.
+    """The base class of modules. ``print(refimpl.module.life_cycle.table())`` shows which call needs which flags.
 
     A concrete module provides ``bind``, ``init_params``, ``init_optimizer``, ``forward``, ``backward``,
     ``update``, ``update_metric``, ``get_outputs``, ``get_input_grads``, ``get_params``,
@@ -56,7 +56,7 @@ class BaseModule:
 
     @decides("Module/own-modules")
     def forward_backward(self, data_batch: Any) -> None:
-        """Forward in training mode, then backward, which check what they need."""
+        """Forward in training mode, then backward; both check the flags of the life cycle."""
         self.forward(data_batch, is_train=True)
         self.backward()
 
@@ -70,12 +70,12 @@ class BaseModule:
 
         Args:
             eval_data: a DataIter.
-            eval_metric: an EvalMetric, or what :func:`mx.metric.create` accepts.
-            num_batch: int, at most so many batches; None for all.
-            batch_end_callback: function, or list of them, called with a BatchEndParam after each batch.
-            score_end_callback: the same, called once after the last batch.
+            eval_metric: an EvalMetric, or an argument of :func:`mx.metric.create`.
+            num_batch: int, the most batches to use; None for all.
+            batch_end_callback: function or list of functions, called with a BatchEndParam after each batch.
+            score_end_callback: function or list of functions, called with a BatchEndParam after the last batch.
             reset: bool, whether to reset ``eval_data`` first.
-            epoch: int, the number that callbacks are told.
+            epoch: int, the epoch in the BatchEndParam of callbacks.
             sparse_row_id_fn: function from a batch to {parameter: row ids}, handed to :meth:`prepare`.
 
         Raises:
@@ -95,7 +95,7 @@ class BaseModule:
     def _forwarded(
         self, eval_data: Any, num_batch: int | None, reset: bool, sparse_row_id_fn: Any
     ) -> Iterator[tuple[int, Any]]:
-        """Compute the outputs of each batch for inference, and yield its number and it."""
+        """Compute the outputs of each batch for inference, and yield (number, batch)."""
         if reset:
             eval_data.reset()
         for number, batch in enumerate(first(num_batch, eval_data)):
@@ -108,11 +108,11 @@ class BaseModule:
         self, eval_data: Any, num_batch: int | None = None, reset: bool = True,
         sparse_row_id_fn: Callable | None = None,
     ) -> Iterator[tuple[list[NDArray], int, Any]]:
-        """Yield (outputs without padded rows, batch number, batch); outputs last until the next batch.
+        """Yield (outputs without padded rows, batch number, batch); the next batch overwrites the outputs.
 
         Args:
             eval_data: a DataIter.
-            num_batch: int, at most so many batches; None for all.
+            num_batch: int, the most batches to use; None for all.
             reset: bool, whether to reset ``eval_data`` first.
             sparse_row_id_fn: function from a batch to {parameter: row ids}, handed to :meth:`prepare`.
 
@@ -137,7 +137,7 @@ class BaseModule:
 
         Args:
             eval_data: a DataIter, an NDArray or a NumPy array.
-            num_batch: int, at most so many batches; None for all.
+            num_batch: int, the most batches to use; None for all.
             merge_batches: bool; False returns a list with the list of outputs of each batch.
             reset: bool, whether to reset ``eval_data`` first.
             always_output_list: bool; False returns a single output as an NDArray, not as a list of one.
@@ -187,7 +187,7 @@ class BaseModule:
         Args:
             train_data: DataIter; reset after each epoch, not before the first.
             eval_data: DataIter that is scored after each epoch, or None.
-            eval_metric: EvalMetric, or what :func:`mx.metric.create` accepts; counts over the training batches.
+            eval_metric: EvalMetric, or an argument of :func:`mx.metric.create`; measures the training batches.
             epoch_end_callback: function or list, called with (epoch, symbol, arg_params, aux_params) after each epoch.
             batch_end_callback: function or list, called with a BatchEndParam after each training batch.
             kvstore, optimizer, optimizer_params: see :meth:`init_optimizer`.
@@ -196,9 +196,9 @@ class BaseModule:
             initializer, arg_params, aux_params, allow_missing: see :meth:`init_params`.
             force_rebind: bool, whether to bind again a module that is bound.
             force_init: bool, whether to give parameters new values when they have some.
-            begin_epoch: int, number of the first epoch, such as that of a checkpoint.
+            begin_epoch: int, number of the first epoch, such as the epoch of a checkpoint.
             num_epoch: int, the epoch to stop before; required.
-            validation_metric: as ``eval_metric``, for ``eval_data``; None for the same metric.
+            validation_metric: the metric for ``eval_data``, like ``eval_metric``; None for the same metric.
             monitor: Monitor that watches every executor, or None.
             sparse_row_id_fn: function from a batch to {parameter: row ids}, handed to :meth:`prepare`.
 
@@ -238,7 +238,7 @@ class BaseModule:
                 self.forward_backward(data_batch)
                 self.update()
                 self._count(eval_metric, data_batch)
-                upcoming = batches.fetch()  # before the callbacks of this one
+                upcoming = batches.fetch()  # before the callbacks of this batch
                 if upcoming is not None:
                     self.prepare(upcoming, sparse_row_id_fn=sparse_row_id_fn)
                 else:
@@ -249,7 +249,7 @@ class BaseModule:
             self._report(epoch, "Train", results)
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - start)
 
-            # every context restarts from the mean of all, which is also what callbacks may save
+            # every context restarts from the mean over contexts, and callbacks may save the mean
             arg_params, aux_params = self.get_params()
             self.set_params(arg_params, aux_params)
             call_all(epoch_end_callback or None, epoch, self.symbol, arg_params, aux_params)
@@ -262,12 +262,12 @@ class BaseModule:
             self._end_epoch(train_data)
 
     def _report(self, epoch: int, kind: str, results: list[tuple[str, float]]) -> None:
-        """Log values of a metric; this line and that of the time are MXNet's, which tools that plot logs look for."""
+        """Log values of a metric, in MXNet's format, which tools that plot logs parse."""
         for name, value in results:
             self.logger.info("Epoch[%d] %s-%s=%f", epoch, kind, name, value)
 
     def _begin_epoch(self, epoch: int, train_data: Any) -> None:
-        """Prepare an epoch of ``fit``. Nothing to do here."""
+        """Prepare an epoch of ``fit``; subclasses override this."""
 
     def _end_epoch(self, train_data: Any) -> None:
         """Prepare the next epoch of ``fit``: reset the iterator."""
@@ -281,7 +281,7 @@ class BaseModule:
             self.update_metric(eval_metric, batch.label)
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
-        """Get ready for ``data_batch``, which comes next. Nothing to do here."""
+        """Prepare for ``data_batch``, the next batch; subclasses override this."""
         if sparse_row_id_fn is not None:
             warnings.warn("sparse_row_id_fn is not called: this module pulls no rows", stacklevel=2)
 
@@ -323,7 +323,7 @@ class BaseModule:
 
         Args:
             arg_params, aux_params: parameters and auxiliary states by name.
-            allow_missing: bool, whether names that are not given keep their values; otherwise all must be given.
+            allow_missing: bool, whether parameters that are not given keep their values; otherwise all must be given.
             force_init: bool; False changes nothing when parameters have values.
             allow_extra: bool, whether names that the module does not have are ignored.
 
@@ -393,10 +393,10 @@ class BaseModule:
 
         Args:
             data_shapes: list of DataDesc or (name, shape) pairs, one for each of ``data_names``.
-            label_shapes: the same for the labels; None when batches bring none.
+            label_shapes: the same for the labels; None when batches have no labels.
             for_training: bool; False for inference, without gradients.
             inputs_need_grad: bool, whether ``backward`` computes gradients of the data too.
-            force_rebind: bool, whether to bind again what is bound; parameters and optimizer stay.
+            force_rebind: bool, whether to bind a bound module again; parameters and optimizer stay.
             shared_module: a bound, initialised module to share parameters, gradients and memory with, or None.
             grad_req: "write", "add" or "null" for all parameters, or a list or dict of these by argument.
 
@@ -413,15 +413,15 @@ class BaseModule:
         """Give every parameter and auxiliary state a value.
 
         Args:
-            initializer: Initializer for the names that are not given; None when all are given.
+            initializer: Initializer for the parameters without a given value; None when all values are given.
             arg_params, aux_params: NDArrays or NumPy arrays by name; None leaves all to ``initializer``.
-            allow_missing: bool, whether ``initializer`` may fill what a given dict lacks.
-            force_init: bool, whether to give new values to parameters that have some.
+            allow_missing: bool, whether ``initializer`` may set parameters that a given dict lacks.
+            force_init: bool, whether to give new values to parameters that have values.
             allow_extra: bool, whether a given dict may have other names; they are always ignored here.
 
         Raises:
             RuntimeError: a dict is given, lacks a name, and ``allow_missing`` is off.
-            TypeError: a name is left to the initializer and there is none.
+            TypeError: a parameter has no given value and ``initializer`` is None.
         """
         raise NotImplementedError
 
@@ -433,13 +433,13 @@ class BaseModule:
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
     ) -> None:
-        """Install an optimizer and the store that contexts meet in.
+        """Install an optimizer and the store that sums the gradients of all contexts.
 
         Args:
-            kvstore: a store, the name of one for :func:`mx.kv.create`, or None.
+            kvstore: a store, the name of a store for :func:`mx.kv.create`, or None.
             optimizer: name for :func:`mx.optimizer.create`, or an Optimizer.
             optimizer_params: dict or pairs: settings of an optimizer that is made by its name.
-            force_init: bool, whether another optimizer takes the place of one.
+            force_init: bool, whether to replace an installed optimizer.
 
         Raises:
             ValueError: an unknown optimizer name.

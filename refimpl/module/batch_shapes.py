@@ -1,4 +1,4 @@
-"""The shapes of a batch: whether they differ from the bound ones, and the descriptions to reshape to."""
+"""The shapes of a batch: whether they differ from the bound shapes, and the descriptions to reshape to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _shapes(descriptions: Any) -> list[tuple[int, ...]]:
 
 
 def _differ(arrays: Sequence[Any], descriptions: Sequence[DataDesc]) -> bool:
-    """Whether arrays have other shapes than described; arrays beyond the last description are ignored."""
+    """Whether the shapes of arrays differ from their descriptions; arrays after the last description are ignored."""
     if len(arrays) < len(descriptions):
         return True
     return any(array.shape != description.shape for array, description in zip(arrays, descriptions, strict=False))
@@ -38,7 +38,7 @@ def _stacked(
 def shapes_to_bind(
     data_batch: Any, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None, contexts: int
 ) -> tuple[Any, Any] | None:
-    """As :func:`shapes_of_batch`, but without more checks None when the data arrays have the bound shapes."""
+    """As :func:`shapes_of_batch`, but None without further checks when the data arrays have the bound shapes."""
     if not isinstance(data_batch, list) and not _differ(data_batch.data, data_shapes):
         return None
     return shapes_of_batch(data_batch, data_shapes, label_shapes, contexts)
@@ -59,17 +59,17 @@ def shapes_of_batch(
     data_batch: Any, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None,
     contexts: int,
 ) -> tuple[Any, Any] | None:
-    """Return (data, label) descriptions of a batch, or None when the bound ones describe it already.
+    """Return (data, label) descriptions of a batch, or None when the bound descriptions fit.
 
     Args:
-        data_batch: a batch, or a list with one batch per context, which together make one batch. A batch may bring
-            its own ``provide_data`` and ``provide_label``. When it has no labels, their descriptions are None.
+        data_batch: a batch, or a list with one batch per context, which together make one batch. A batch may have
+            ``provide_data`` and ``provide_label``. For a batch without labels the label descriptions are None.
         data_shapes: the bound data descriptions.
         label_shapes: the bound label descriptions, or None.
-        contexts: how many contexts the module has.
+        contexts: the number of contexts of the module.
 
     Raises:
-        AssertionError: the batches of a list differ in shape, or are not one per context.
+        AssertionError: the batches of a list differ in shape, or their number is not the number of contexts.
         ValueError: the batch has too few data arrays.
     """
     together = isinstance(data_batch, list)

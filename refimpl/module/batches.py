@@ -1,4 +1,4 @@
-"""What goes over batches: the first ones of an iterator, all with the next one in sight, what is called after each."""
+"""Helpers of loops over batches: the first batches, batches fetched one ahead, and callbacks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def first(count: int | None, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 class Lookahead:
-    """The batches of an epoch with their numbers. The body of the loop says when the next one is fetched.
+    """The batches of an epoch with their numbers. The body of the loop calls :meth:`fetch` for the next batch.
 
     Raises:
         StopIteration: there is no batch.
@@ -40,7 +40,7 @@ class Lookahead:
             )
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
-        start, keep = standing(self._batches)  # a worker that was started again goes on with a later batch
+        start, keep = standing(self._batches)  # a restarted worker begins with a later batch
         for number in count(start):
             if self._upcoming is None:
                 return
@@ -48,12 +48,12 @@ class Lookahead:
             yield number, self._upcoming
 
     def fetch(self) -> Any:
-        """The batch that comes next; None after the last."""
+        """Fetch the next batch; None after the last."""
         self._upcoming = next(self._batches, None)
         return self._upcoming
 
 
 def call_all(callbacks: Any, *arguments: Any) -> None:
-    """Call one callback, several, or none."""
+    """Call ``callbacks``: a function, a list of functions, or None."""
     for callback in _as_list(callbacks) if callbacks is not None else ():
         callback(*arguments)

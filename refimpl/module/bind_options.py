@@ -1,4 +1,4 @@
-"""What an executor group works out before it binds: the requirement and the context of each argument."""
+"""The options of bind, resolved: the gradient requirement and the context of each argument."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .life_cycle import demand
 
 
 def context_list(context: Any) -> list[Context]:
-    """Return a Context or a list of them as a list.
+    """Return a Context or a list of Contexts as a list.
 
     Raises:
-        TypeError: it is neither, or the list is empty.
+        TypeError: ``context`` is neither, or the list is empty.
     """
     contexts = [context] if isinstance(context, Context) else list(context)
     if not contexts or not all(isinstance(one, Context) for one in contexts):
@@ -28,10 +28,10 @@ def context_list(context: Any) -> list[Context]:
 
 
 def work_loads(weights: Sequence[float] | None, contexts: Sequence[Context]) -> list[float]:
-    """Return the weight of each context, 1 for all unless given.
+    """Return the weight of each context; without ``weights`` all are 1.
 
     Raises:
-        AssertionError: there is not one weight for each context.
+        AssertionError: the number of weights is not the number of contexts.
     """
     loads = list(weights or [1] * len(contexts))
     if len(loads) != len(contexts):
@@ -52,10 +52,10 @@ def require_training(inputs_need_grad: bool, for_training: bool) -> None:
 
 @decides("Module/shared-module")
 def group_to_share(shared_module: Any, kind: type, contexts: int) -> Any:
-    """Return the executor group of a module that another one, on so many contexts, may share with.
+    """Return the executor group of ``shared_module``, for a module on ``contexts`` contexts to share with.
 
     Raises:
-        AssertionError: it is not of ``kind``, not ready, or runs on fewer contexts.
+        AssertionError: ``shared_module`` is not of class ``kind``, not bound and initialised, or on fewer contexts.
     """
     require(
         "Module/shared-kind", isinstance(shared_module, kind),
@@ -79,13 +79,13 @@ def gradient_requirements(
     Args:
         arguments: names of all arguments of the symbol.
         grad_req: a string is for the ``differentiable`` arguments; a list or tuple has one requirement per argument;
-            a dict has requirements by name, and other arguments have what "write" would give them.
+            a dict has requirements by name, and arguments not in the dict are treated as by "write".
         differentiable: parameters that are not fixed, and data when input gradients are wanted.
-        for_training: without it nothing has a gradient.
+        for_training: False gives every argument "null".
 
     Raises:
-        AssertionError: a list of the wrong length.
-        ValueError: not a str, list, tuple or dict.
+        AssertionError: a list has the wrong length.
+        ValueError: ``grad_req`` is not a str, list, tuple or dict.
         MXNetError: a requirement is none of write, add and null.
     """
     if isinstance(grad_req, (list, tuple)):
@@ -121,11 +121,11 @@ def gradient_requirements(
 def group_contexts(group2ctxs: Any, count: int) -> list[dict[str, Context] | None]:
     """Resolve ``group2ctxs`` to one map from ``ctx_group`` to Context per device.
 
-    None, a list with a dict per device, or a dict whose values are a Context (for every device), a
-    list of one (for every device) or a list with one per device.
+    ``group2ctxs`` is None, a list with a dict per device, or a dict whose values are a Context (for every device), a
+    list of one Context (for every device) or a list with a Context per device.
 
     Raises:
-        AssertionError: another type or a wrong length.
+        AssertionError: ``group2ctxs`` has another type, or a list has the wrong length.
     """
     if group2ctxs is None:
         return [None] * count
@@ -148,7 +148,7 @@ def group_contexts(group2ctxs: Any, count: int) -> list[dict[str, Context] | Non
 def argument_contexts(
     symbol: Any, names: Sequence[str], device: Context, groups: dict[str, Context] | None
 ) -> list[Context]:
-    """The context of each named argument or state: that of its ``ctx_group``, or ``device`` when it has none."""
+    """The context of each named argument or state: its ``ctx_group``'s context, or ``device`` without a group."""
     if not groups:
         return [device] * len(names)
     attributes = symbol.attr_dict()

@@ -20,7 +20,7 @@ def require_whole_numbers(keys: Iterable[Any]) -> None:
     """Refuse bucket keys that an array of int32 cannot hold.
 
     Raises:
-        TypeError: names the key.
+        TypeError: a key is no whole number of 32 bits; the message names it.
     """
     for key in keys:
         if not isinstance(key, (int, np.integer)) or not _LIMITS.min <= key <= _LIMITS.max:
@@ -33,14 +33,14 @@ def require_whole_numbers(keys: Iterable[Any]) -> None:
 
 
 def write_buckets(prefix: str, symbols: Mapping[int, Any], remove_amp_cast: bool) -> None:
-    """Write each symbol, then the list that names them, so that the list never names a missing file."""
+    """Write each symbol, then the list of their keys, so that the list never names a missing file."""
     for key, symbol in symbols.items():
         symbol.save(f"{prefix}-{int(key)}-symbol.json", remove_amp_cast=remove_amp_cast)
     nd.save(f"{prefix}.buckets", [nd.array([int(key) for key in symbols], dtype="int32")])
 
 
 def read_keys(prefix: str) -> list[int]:
-    """The keys that ``PREFIX.buckets`` lists; that of the default bucket is the first one.
+    """The keys that ``PREFIX.buckets`` lists; the default bucket's key is the first.
 
     Raises:
         MXNetError: the file is missing or damaged, or is no list of keys.
@@ -58,10 +58,10 @@ def read_keys(prefix: str) -> list[int]:
 def read_buckets(
     prefix: str, epoch: int, compared: bool
 ) -> tuple[dict[int, Any], dict[str, NDArray], dict[str, NDArray], ParamsFile]:
-    """Read (symbols by key, and what :func:`read_params` gives).
+    """Read (symbols by key, arguments, auxiliary states, params file); see :func:`read_params` for the last three.
 
     Raises:
-        MXNetError: a file is missing or damaged, or the list of keys is not one.
+        MXNetError: a file is missing or damaged, or ``PREFIX.buckets`` is no list of keys.
     """
     symbols = {key: sym.load(f"{prefix}-{key}-symbol.json") for key in read_keys(prefix)}
     return symbols, *read_params(prefix, epoch, compared)

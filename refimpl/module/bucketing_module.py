@@ -1,4 +1,4 @@
-"""BucketingModule: one net in several lengths, each bound once, all with the same parameters."""
+"""BucketingModule: a net for several lengths; a module is bound for each length, and all share their parameters."""
 
 from __future__ import annotations
 
@@ -25,20 +25,19 @@ from .rollback import shapes_kept_on_failure
 class BucketingModule(BaseModule):
     """A module per bucket key (see :class:`Buckets`), all sharing parameters, gradients, memory and optimizer.
 
-    ``sym_gen(key)`` gives (symbol, data names, label names); its symbols name their parameters alike, which
-    automatic names do too because each call counts from zero. The module of ``default_bucket_key`` owns
-    everything shared; a batch chooses its module by its ``bucket_key``. A failed call leaves everything as
-    it was.
+    ``sym_gen(key)`` returns (symbol, data names, label names). Its symbols must give a parameter the same name in all
+    buckets; automatic names do, because each call counts from zero. The module of ``default_bucket_key`` owns the
+    shared arrays; a batch chooses its module by its ``bucket_key``. A failed call changes nothing.
 
     Args:
         sym_gen: returns (symbol, data names, label names) of a bucket key.
         default_bucket_key: the key of the largest bucket.
-        logger, context, work_load_list, fixed_param_names, state_names, group2ctxs, compression_params: for
-            every bucket, see :class:`~refimpl.module.Module`.
+        logger, context, work_load_list, fixed_param_names, state_names, group2ctxs, compression_params: arguments
+            of every bucket's :class:`~refimpl.module.Module`.
 
     Raises:
-        AssertionError: no ``default_bucket_key``, or what Module refuses so.
-        ValueError: ``sym_gen`` does not return three things, or a name is not an argument of the symbol.
+        AssertionError: ``default_bucket_key`` is missing, or Module raises it.
+        ValueError: ``sym_gen`` does not return three items, or a name is not an argument of the symbol.
         TypeError: ``sym_gen`` is not callable, or ``context`` is not made of Contexts.
     """
 
@@ -56,7 +55,7 @@ class BucketingModule(BaseModule):
             "group2ctxs": group2ctxs, "compression_params": compression_params,
         })
 
-    # the names under which MXNet's scripts know the buckets
+    # MXNet's names for the buckets, which scripts use
     _buckets = delegated("_bucket_modules.modules")
     _curr_module = delegated("_bucket_modules.current")
     _curr_bucket_key = delegated("_bucket_modules.current_key")
@@ -67,11 +66,11 @@ class BucketingModule(BaseModule):
 
     @property
     def _owner(self) -> Module:
-        """The module of the default bucket: what is shared is its."""
+        """The module of the default bucket, which owns the shared arrays."""
         return self._bucket_modules.owner
 
     def _copy_flags(self) -> None:
-        """Take over the flags of the life cycle from the default bucket."""
+        """Copy the flags of the life cycle from the default bucket."""
         vars(self).update({flag: getattr(self._owner, flag) for flag in STEPS})
 
     # --- names and shapes ------------------------------------------------------------------------
@@ -119,12 +118,12 @@ class BucketingModule(BaseModule):
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
-        """Bind the default bucket; the others are bound like it when their first batch comes.
+        """Bind the default bucket; another bucket is bound with the same options when its first batch comes.
 
-        :meth:`BaseModule.bind` explains the arguments. ``force_rebind`` also forgets all other buckets.
+        :meth:`BaseModule.bind` explains the arguments. ``force_rebind`` also drops all other buckets.
 
         Raises:
-            AssertionError: ``shared_module`` is given, or what :meth:`Module.bind` refuses.
+            AssertionError: ``shared_module`` is given, or :meth:`Module.bind` raises it.
         """
         if self.binded and not force_rebind:
             self.logger.warning(ALREADY_BOUND)
@@ -144,12 +143,12 @@ class BucketingModule(BaseModule):
 
     @decides("Bucketing/switch")
     def switch_bucket(self, bucket_key: Any, data_shapes: Any, label_shapes: Any = None) -> None:
-        """Make the bucket of ``bucket_key`` the current one; shapes only matter the first time.
+        """Make the bucket of ``bucket_key`` the current one; the shapes are used only for a new bucket.
 
         Raises:
-            AssertionError: not bound, or the bucket is new and parameters have no values yet.
-            TypeError: a new key without shapes, or a key that cannot be looked up.
-            MXNetError: a new bucket has a parameter that the default one has not, or of another shape.
+            AssertionError: the module is not bound, or the bucket is new and parameters have no values yet.
+            TypeError: a new key comes without shapes, or a key is not hashable.
+            MXNetError: a new bucket has a parameter that the default bucket does not have, or of another shape.
         """
         demand(self, "switch_bucket")
         self._bucket_modules.get(bucket_key, data_shapes, label_shapes, self.logger, choose=True)
@@ -163,7 +162,7 @@ class BucketingModule(BaseModule):
 
     @decides("Bucketing/monitor")
     def install_monitor(self, mon: Any) -> None:
-        """Install a monitor on every bucket, those to come included."""
+        """Install a monitor on every bucket, later ones included."""
         demand(self, "install_monitor")
         bound = self._bucket_modules.bound()
         groups = [module._exec_group for module in bound]
@@ -266,7 +265,7 @@ class BucketingModule(BaseModule):
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
     ) -> None:
-        """Install an optimizer on the default bucket; every other one borrows it."""
+        """Install an optimizer on the default bucket; every other bucket borrows it."""
         demand(self, "init_optimizer")
         if self.optimizer_initialized and not force_init:
             self.logger.warning(ALREADY_OPTIMIZED)
@@ -311,7 +310,7 @@ class BucketingModule(BaseModule):
             save_optimizer_states: bool, whether to write ``prefix-%04d.states``, which needs an optimizer.
 
         Raises:
-            TypeError: a key is not a whole number, which is all that ``prefix.buckets`` can hold.
+            TypeError: a key is not a whole number: ``prefix.buckets`` holds only int32 numbers.
         """
         demand(self, "save_checkpoint")
         if save_optimizer_states:
@@ -329,13 +328,13 @@ class BucketingModule(BaseModule):
         prefix: str, epoch: int, sym_gen: Callable | None = None, default_bucket_key: Any = None,
         load_optimizer_states: bool = False, *, allow_other_params: bool = False, **kwargs: Any,
     ) -> BucketingModule:
-        """Make a module from a checkpoint. Its parameters are set; bind it to use it.
+        """Make a module from a checkpoint. Its parameters are set; bind the module to use it.
 
         Args:
-            prefix, epoch: reads the files that :meth:`save_checkpoint` wrote.
+            prefix, epoch: name the files of :meth:`save_checkpoint`.
             sym_gen, default_bucket_key: as for the constructor; both are needed.
             load_optimizer_states: bool, whether ``init_optimizer`` reads ``prefix-%04d.states`` too.
-            allow_other_params: bool, whether it takes states that were saved with another params file.
+            allow_other_params: bool, whether ``init_optimizer`` takes states saved with another params file.
             kwargs: other arguments of the constructor.
 
         Raises:
@@ -364,13 +363,13 @@ class BucketingModule(BaseModule):
         """Make a module from symbols and parameters.
 
         Args:
-            sym_dict: symbols by bucket key; a bucket without one gets that of ``sym_gen``.
+            sym_dict: symbols by bucket key; a bucket without a symbol here gets the symbol of ``sym_gen``.
             sym_gen, default_bucket_key: as for the constructor.
             arg_params, aux_params: parameters and auxiliary states by name.
             kwargs: other arguments of the constructor.
 
         Raises:
-            AssertionError: one of the five is missing.
+            AssertionError: one of these five arguments is None.
         """
         _require(sym_dict, "sym_dict needs to be provided for BucketingModule.load_dict")
         _require(arg_params, "arg_params need to be provided for BucketingModule.load_dict")

@@ -13,18 +13,18 @@ from .module import Module
 
 
 class Buckets:
-    """A Module for each bucket key. All share with the module of the default key; one is the current one.
+    """A Module for each bucket key. All share arrays with the module of the default key; one bucket is current.
 
     Args:
         sym_gen: returns (symbol, data names, label names) of a key.
-        default_key: the key whose module owns everything that is shared.
+        default_key: the key whose module owns the shared arrays.
         settings: keyword arguments of every Module.
 
     Attributes:
         modules: the modules made so far, by key.
-        current_key, current: the bucket that was chosen last, and its module.
-        grad_req: the gradient requirements that the next buckets are bound with.
-        monitors: the monitors that the next buckets get.
+        current_key, current: the key of the bucket that was chosen last, and its module.
+        grad_req: the gradient requirements for new buckets.
+        monitors: the monitors that new buckets get.
 
     Raises:
         AssertionError: there is no default key.
@@ -55,7 +55,7 @@ class Buckets:
 
     @property
     def owner(self) -> Module:
-        """The module of the default key, which owns what is shared."""
+        """The module of the default key, which owns the shared arrays."""
         return self.modules[self.default_key]
 
     def bound(self) -> list[Module]:
@@ -70,12 +70,12 @@ class Buckets:
 
     @decides("Bucketing/names")
     def made(self, key: Any, symbol: Any = None) -> Module:
-        """Return a new, unbound module for a key; ``symbol`` replaces the one that ``sym_gen`` makes.
+        """Return a new, unbound module for a key; ``symbol``, if given, replaces the symbol of ``sym_gen``.
 
         Automatic names count from zero in each call of ``sym_gen``.
 
         Raises:
-            ValueError: ``sym_gen`` does not return three things, or a name is not an argument of the symbol.
+            ValueError: ``sym_gen`` does not return three items, or a name is not an argument of the symbol.
         """
         with NameManager():
             returned = self.sym_gen(key)
@@ -89,7 +89,7 @@ class Buckets:
         return Module(own_symbol if symbol is None else symbol, data_names, label_names, **self.settings)
 
     def begin(self, grad_req: Any, forget: bool) -> None:
-        """Start from the default bucket, which was just bound; with ``forget`` the others are made again."""
+        """Start from the default bucket, which was just bound; with ``forget`` drop all other buckets."""
         if forget:
             self.modules = {self.default_key: self.owner}
         self.grad_req, self.monitors = grad_req, []
@@ -100,16 +100,16 @@ class Buckets:
     def get(
         self, key: Any, data_shapes: Any, label_shapes: Any, logger: Any, *, choose: bool = False
     ) -> Module:
-        """Return the module of a key, which is made and bound when it comes for the first time.
+        """Return the module of a key; a new key gets a new module, which is bound.
 
         Args:
             key: the bucket key.
             data_shapes, label_shapes: descriptions to bind a new bucket with, as :meth:`Module.bind` takes them.
-            logger: gets a warning when the data of a new bucket are larger than those of all before it.
-            choose: whether to make it the current bucket.
+            logger: gets a warning when the data of a new bucket are larger than the data of all earlier buckets.
+            choose: whether to make the bucket the current one.
 
         Raises:
-            TypeError: the key is None or cannot be looked up, or it is new and nothing says its shapes.
+            TypeError: the key is None or not hashable, or it is new and shapes are missing.
         """
         if key is None or not isinstance(key, Hashable):
             raise refusal(
@@ -142,14 +142,14 @@ class Buckets:
 
     @decides("Bucketing/failed-switch")
     def of_batch(self, data_batch: Any, logger: Any) -> tuple[Any, Module]:
-        """Return the key of a batch and its module, see :meth:`get`."""
+        """Return (bucket key of a batch, module of that key); see :meth:`get`."""
         key = getattr(data_batch, "bucket_key", None)
         data_shapes, label_shapes = (getattr(data_batch, name, None) for name in ("provide_data", "provide_label"))
         return key, self.get(key, data_shapes, label_shapes, logger)
 
     @decides("Bucketing/largest-first")
     def _compare_sizes(self, module: Module, logger: Any) -> None:
-        """Warn about a bucket whose data are larger than those of all before it."""
+        """Warn about a bucket whose data are larger than the data of all earlier buckets."""
         for name, shape in module.data_shapes:
             if prod(shape) > prod(self._largest.setdefault(name, shape)):
                 logger.warning(

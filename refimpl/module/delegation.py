@@ -1,4 +1,4 @@
-"""Attributes that MXNet's scripts reach for and that live in a part of a module."""
+"""Attributes of MXNet's modules that scripts use, and that a part of a module has here."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from typing import Any
 
 
 def delegated(path: str) -> Any:
-    """Return a property for an attribute of a part, such as "_updates.optimizer", to be read and set."""
+    """Return a property that reads and sets an attribute of a part, such as "_updates.optimizer"."""
     part, name = path.split(".")
     return property(attrgetter(path), lambda self, value: setattr(getattr(self, part), name, value))

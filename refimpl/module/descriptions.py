@@ -14,7 +14,7 @@ PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
 
 @decides("Module/one-name")
 def names_of(given: str | Sequence[str] | None) -> list[str]:
-    """A list of names: none for None, one for a string."""
+    """A list of names: empty for None, of one name for a string."""
     if given is None:
         return []
     return [given] if isinstance(given, str) else list(given)
@@ -62,7 +62,7 @@ def _check_names_match(
 
 
 def _as_descriptions(shapes: Any) -> list[DataDesc]:
-    """(name, shape[, dtype[, layout]]) tuples as DataDesc; a DataDesc stays what it is."""
+    """DataDescs from DataDescs or (name, shape[, dtype[, layout]]) tuples."""
     described = (shape if isinstance(shape, DataDesc) else DataDesc(*shape) for shape in shapes)
     return [resized(description, description.shape) for description in described]
 
@@ -70,10 +70,10 @@ def _as_descriptions(shapes: Any) -> list[DataDesc]:
 def _parse_data_desc(
     data_names: Sequence[str], label_names: Sequence[str], data_shapes: Any, label_shapes: Any
 ) -> tuple[list[DataDesc], list[DataDesc] | None]:
-    """Descriptions of data and labels, their names checked.
+    """Descriptions of data and labels, with their names checked.
 
     Raises:
-        ValueError: data names differ from the declared ones. Label names only warn.
+        ValueError: data names differ from the declared names. Label names only warn.
     """
     data = _as_descriptions(data_shapes)
     _check_names_match(data_names, data, "data", throw=True)
@@ -83,10 +83,10 @@ def _parse_data_desc(
 
 
 def check_labels(labels: Sequence[DataDesc], arguments: Sequence[str]) -> None:
-    """Refuse a label that the symbol does not take.
+    """Refuse a label that is not an argument of the symbol.
 
     Raises:
-        KeyError: names it.
+        KeyError: a label is not among ``arguments``; the message names it.
     """
     for label in labels:
         if label.name not in arguments:

@@ -1,4 +1,4 @@
-"""The executor group: one executor per context, each at work on its own slice of every batch."""
+"""The executor group: one executor per context, each of which runs its own slice of every batch."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class DataParallelExecutorGroup:
 
     Parameters
     ----------
-    symbol, contexts, workload : the net, where it runs, and the weight of each context.
+    symbol, contexts, workload : the net, its contexts, and the weight of each context.
     data_shapes, label_shapes : lists of DataDesc for the whole batch (or None: no labels).
     param_names : the arguments that are parameters.
-    for_training, inputs_need_grad, grad_req, fixed_param_names : who gets a gradient, see
+    for_training, inputs_need_grad, grad_req, fixed_param_names : which arguments get a gradient, see
         :func:`~refimpl.module.bind_options.gradient_requirements`.
-    shared_group : a group whose parameters, gradients, auxiliary states and input memory are used.
+    shared_group : a group with which to share parameters, gradients, auxiliary states and input memory.
     state_names : arguments that are neither data nor parameters and keep their value between batches.
-    group2ctxs : where each ``ctx_group`` lives, see :func:`~refimpl.module.bind_options.group_contexts`.
+    group2ctxs : the context of each ``ctx_group``, see :func:`~refimpl.module.bind_options.group_contexts`.
 
-    Attributes that others read
-    ---------------------------
+    Public attributes
+    -----------------
     ``batch_size``, ``slices``, ``execs``; parameter-major lists with one array per context:
     ``param_arrays``, ``grad_arrays`` (None entries for fixed parameters), ``aux_arrays``,
     ``state_arrays``, ``input_grad_arrays``; ``data_arrays`` and ``label_arrays`` hold (slice, array).
@@ -89,9 +89,9 @@ class DataParallelExecutorGroup:
         self, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None,
         shared_group: DataParallelExecutorGroup | None = None, reshape: bool = False,
     ) -> None:
-        """Cut the batch and bind an executor per context; when anything fails, nothing has changed.
+        """Cut the batch and bind an executor per context; after a failure the group is unchanged.
 
-        Arrays of executors that were bound before stay; MXNet wants ``reshape=True`` for that.
+        A group that was bound before keeps its arrays; in MXNet that needs ``reshape=True``.
         """
         del reshape
         data_shapes, label_shapes = _described(data_shapes), _described(label_shapes)
@@ -152,7 +152,7 @@ class DataParallelExecutorGroup:
         return batch_size, None if batch_size is None else _split_input_slice(batch_size, self.workload)
 
     def _bind_one(self, index: int, descriptions: Sequence[DataDesc], owner: Any) -> Any:
-        """Bind the executor of one context; parameters come from ``owner`` where it has them."""
+        """Bind the executor of one context, with the parameters that ``owner`` has."""
         sizes, kinds = {d.name: d.shape for d in descriptions}, {d.name: d.dtype for d in descriptions}
         shapes, aux_shapes = inferred("ExecutorGroup/shapes-known", self.symbol.infer_shape, sizes)
         types, aux_types = inferred("ExecutorGroup/types-known", self.symbol.infer_type, kinds)
@@ -188,7 +188,7 @@ class DataParallelExecutorGroup:
 
     @decides("ExecutorGroup/gradient-arrays")
     def _collect_arrays(self) -> None:
-        """List the arrays by name, and the copies of a batch by context, once per binding."""
+        """List the arrays by name, and the copies to make of each batch by context; called once per binding."""
         parts = self.slices or [slice(None)] * len(self.contexts)
 
         def each(pick: str, names: Sequence[str]) -> list[list[NDArray]]:
@@ -227,8 +227,8 @@ class DataParallelExecutorGroup:
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Copy each context its slice of the batch and run its executor, all contexts at the same time.
 
-        ``data_batch`` may be a list with one whole batch per context. Without labels (or a ``label`` at all)
-        the label arrays keep what they hold. ``is_train`` None means ``for_training``.
+        ``data_batch`` may be a list with one whole batch per context. If the batch has no labels (or no ``label``),
+        the label arrays keep their values. ``is_train`` None means ``for_training``.
         """
         mode = self.for_training if is_train is None else is_train
 
@@ -248,7 +248,7 @@ class DataParallelExecutorGroup:
             load(index)
             self.execs[index]._run_forward(mode)
 
-        labels = (copy.target for copies in self._label_copies for copy in copies)  # a later batch may bring none
+        labels = (copy.target for copies in self._label_copies for copy in copies)  # a later batch may have none
         with self.execs[0].program.pool.turn, unfinished.ForwardOf(self.execs, labels, self.thread_pool.settle):
             if fast_road.is_open() and fast_road.road.is_walked(self.thread_pool, self.execs, "forward", mode, load):
                 return
@@ -297,7 +297,7 @@ class DataParallelExecutorGroup:
         """Return the gradient of each data input, in the order of the data shapes.
 
         Raises:
-            AssertionError: the group is bound without them.
+            AssertionError: the group is bound without ``inputs_need_grad``.
         """
         if self.input_grad_arrays is None:
             raise refusal(
@@ -324,7 +324,7 @@ class DataParallelExecutorGroup:
     @decides("ExecutorGroup/metric")
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Update ``eval_metric`` once per context with its slice of ``labels`` (or ``labels[context]``)."""
-        # bound without labels, they are known by their position only
+        # without label shapes, labels are named by their position
         names = self.label_names or [str(position) for position in range(len(labels))]
         axes = self.label_layouts or [0] * len(labels)
         parts = self.slices or [slice(None)] * len(self.execs)
@@ -386,7 +386,7 @@ class DataParallelExecutorGroup:
         """Return the arrays of each state, one per context.
 
         Raises:
-            AssertionError: asked to merge them.
+            AssertionError: ``merge_multi_context`` is True.
         """
         if merge_multi_context:
             raise refusal(
@@ -418,8 +418,8 @@ class DataParallelExecutorGroup:
     # --- monitoring ------------------------------------------------------------------------------
 
     def install_monitor(self, mon: Any) -> None:
-        """Install a monitor on every executor; it stays on when the group is reshaped."""
-        watching = getattr(mon, "exes", None)  # a monitor of the user's own may have none
+        """Install a monitor on every executor; reshaping the group keeps it."""
+        watching = getattr(mon, "exes", None)  # a user's own monitor may not have it
         with unchanged_on_failure(self.monitors, watching, shallow=[vars(executor) for executor in self.execs]):
             for executor in self.execs:
                 mon.install(executor)
@@ -435,7 +435,7 @@ class DataParallelExecutorGroup:
 
     @decides("ExecutorGroup/callbacks")
     def _carry_callbacks(self, execs: Sequence[Any]) -> None:
-        """Let ``execs`` call what was set on the executors that they replace."""
+        """Give ``execs`` the monitor callbacks of the executors that they replace."""
         for old, made in zip(self.execs, execs, strict=False):
             if made._monitor is None:
                 made._monitor = old._monitor
@@ -443,7 +443,7 @@ class DataParallelExecutorGroup:
 
 @decides("ExecutorGroup/descriptions")
 def _described(shapes: Sequence[Any] | None) -> list[DataDesc]:
-    """Descriptions, of which some may be plain (name, shape) pairs."""
+    """DataDescs from DataDescs or (name, shape) pairs."""
     return [d if isinstance(d, DataDesc) else DataDesc(*d) for d in shapes or []]
 
 

@@ -1,7 +1,7 @@
-"""The life cycle of a module as one table: which flags each operation needs, and which it makes True.
+"""The life cycle of a module as one table: the flags that each operation needs, and the flags that it makes True.
 
-``print(table())`` shows it. :func:`demand` refuses an operation whose needs are not met; the same table
-drives tests/stateful/test_module_life_cycle.py.
+``print(table())`` shows the table. :func:`demand` refuses an operation when a flag that it needs is False; the same
+table drives tests/stateful/test_module_life_cycle.py.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from ..base import decides, refusal, shapes_in_words
 
 
 class Step(NamedTuple):
-    """What belongs to a flag of a module: the clause that refuses while it is False, and how to make it True."""
+    """A flag of a module: the clause of the error while the flag is False, and how to make it True."""
 
     clause: str
     remedy: str
 
 
 class Operation(NamedTuple):
-    """The flags an operation needs to be True, those it makes True when it succeeds, and those it sets as asked."""
+    """The flags that an operation needs, the flags that it makes True, and the flags that its arguments set."""
 
     needs: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()
@@ -37,11 +37,11 @@ STEPS: dict[str, Step] = {
         "Module/needs-input-gradients", "re-bind with inputs_need_grad=True"
     ),
 }
-"""The flags in the order in which they are asked for."""
+"""The flags in the order in which they are checked."""
 
 ALREADY_BOUND = "the module is bound: bind changes nothing without force_rebind=True"
 ALREADY_OPTIMIZED = "the module has an optimizer: init_optimizer changes nothing without force_init=True"
-"""What a module logs where a second call has no effect."""
+"""The log lines of second calls of ``bind`` and ``init_optimizer``, which have no effect."""
 
 _BOUND = ("binded",)
 _READY = ("binded", "params_initialized")
@@ -92,10 +92,10 @@ def missing_step(module: Any, operation: str) -> str | None:
 
 
 def demand(module: Any, operation: str, asked: str = "") -> None:
-    """Refuse ``operation`` unless every flag it needs is True in ``module``; ``asked`` is what the user called.
+    """Refuse ``operation`` unless every flag it needs is True; ``asked`` is the name of the user's call, if another.
 
     Raises:
-        AssertionError: names the missing step.
+        AssertionError: a flag is False; the message names the missing call.
     """
     flag = missing_step(module, operation)
     if flag is not None:
@@ -106,7 +106,7 @@ def demand(module: Any, operation: str, asked: str = "") -> None:
 
 
 def in_words(module: Any) -> str:
-    """How far a module has come: what it is bound with, and what it holds."""
+    """The progress of a module in words: its purpose and shapes, and whether it has parameters and an optimizer."""
     if not module.binded:
         return "not bound"
     shapes = shapes_in_words(desc[:2] for desc in (*module.data_shapes, *(module.label_shapes or ())))
@@ -117,8 +117,8 @@ def in_words(module: Any) -> str:
 
 
 def table() -> str:
-    """Return the life cycle as text: an operation needs the flags marked x, makes those marked + True, and sets those
-    marked ? to what its arguments of these names say.
+    """Return the life cycle as text: an operation needs the flags marked x, makes flags marked + True, and sets flags
+    marked ? to the values of its arguments of these names.
     """
     width = max(map(len, LIFE_CYCLE))
     lines = [" " * width + "  " + "  ".join(STEPS)]

@@ -16,9 +16,9 @@ def _load_general(data: Sequence[Any], targets: Sequence[Any], major_axis: Seque
     """Copy each source to its target, cut along its axis of ``major_axis``.
 
     Args:
-        data: arrays, or lists of arrays that are cut already.
+        data: the sources: arrays, or lists of arrays that are already cut.
         targets: for each source an array, a list of arrays (for a source that is a list), or a list of (slice, array).
-        major_axis: for each source the axis that is cut; -1 copies it whole to every part.
+        major_axis: for each source the axis that is cut; -1 copies the whole source to every target.
     """
     for source, target, axis in zip(data, targets, major_axis, strict=False):
         if isinstance(target, NDArray):

@@ -31,7 +31,7 @@ from .storages import as_stored
 from .updates import Updates, given_kept_on_failure, install
 
 DEVICE = cpu()
-"""Where a module runs unless told otherwise."""
+"""The default context of a module."""
 _REBIND = declare(
     "rebind-forgets", "Module/rebind-keeps-training",
     "a forced rebind brings back the parameters of the last get_params", "training since would be lost",
@@ -40,20 +40,20 @@ _REBIND = declare(
 
 @keeps_place
 class Module(BaseModule):
-    """A symbol with its parameters, its executors (``_exec_group``) and what updates its parameters (``_updates``).
+    """A symbol with its parameters, its executors (``_exec_group``), and its optimizer and store (``_updates``).
 
     A failed call leaves the module as it was.
 
     Args:
         symbol: the net, usually ending in a loss such as ``SoftmaxOutput``.
-        data_names, label_names: which arguments a batch provides; None means none. All arguments that are
+        data_names, label_names: the arguments that a batch provides; None means none. All arguments that are
             neither data, label nor state are parameters.
         logger: gets the log lines; the module ``logging`` or a ``Logger``.
-        context: a Context or a list; each batch is cut between them.
-        work_load_list: the weight of each context when it is cut, all 1 by default.
+        context: a Context or a list of Contexts; each batch is cut into a slice per context.
+        work_load_list: the weight of each context, to which its slice is proportional; all 1 by default.
         fixed_param_names: parameters that are never trained.
         state_names: arguments that keep their value from batch to batch and are not saved.
-        group2ctxs: where each ``ctx_group`` lives: a dict, or a list with a dict per context.
+        group2ctxs: the context of each ``ctx_group``: a dict, or a list with a dict per context.
         compression_params: gradient compression of the store, such as ``{"type": "2bit", "threshold": 0.5}``.
 
     Raises:
@@ -98,7 +98,7 @@ class Module(BaseModule):
         self._preload_opt_states: str | None = None
         self._preload_params: ParamsFile | None = None
 
-    # the names under which MXNet's scripts know the parts of what updates a module
+    # MXNet's names for the optimizer, the store and the updater, which scripts use
     _optimizer = delegated("_updates.optimizer")
     _kvstore = delegated("_updates.kvstore")
     _update_on_kvstore = delegated("_updates.update_on_kvstore")
@@ -113,12 +113,12 @@ class Module(BaseModule):
         prefix: str, epoch: int, load_optimizer_states: bool = False, *, allow_other_params: bool = False,
         **kwargs: Any,
     ) -> Module:
-        """Make a module from a checkpoint. Its parameters are set; bind it to use it.
+        """Make a module from a checkpoint. Its parameters are set; bind the module to use it.
 
         Args:
-            prefix, epoch: reads ``prefix-symbol.json`` and ``prefix-%04d.params``.
+            prefix, epoch: name the files ``prefix-symbol.json`` and ``prefix-%04d.params``.
             load_optimizer_states: whether ``init_optimizer`` reads ``prefix-%04d.states`` too.
-            allow_other_params: whether it takes states that were saved with another params file.
+            allow_other_params: whether ``init_optimizer`` takes states that were saved with another params file.
             kwargs: arguments of the constructor.
 
         Raises:
@@ -143,7 +143,7 @@ class Module(BaseModule):
         The states name the SHA-256 of the parameters' file. When one file cannot be written, none has changed.
 
         Args:
-            prefix, epoch: writes ``prefix-symbol.json`` and ``prefix-%04d.params``.
+            prefix, epoch: name the files ``prefix-symbol.json`` and ``prefix-%04d.params``.
             save_optimizer_states: whether to write ``prefix-%04d.states``, which needs an optimizer.
             remove_amp_cast: whether to leave the casts of mixed precision out of the symbol.
 
@@ -206,7 +206,7 @@ class Module(BaseModule):
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
-        """Make an executor per context for inputs of these shapes. A second call only warns.
+        """Make an executor per context for inputs of the given shapes. A second call only warns.
 
         :meth:`BaseModule.bind` explains the arguments. A ``shared_module`` is a Module; its optimizer is shared too.
 
@@ -235,7 +235,7 @@ class Module(BaseModule):
                 kept = (self._arg_params, self._aux_params) if _REBIND.active else self.get_params()
                 arg_params, aux_params = kept
                 group.set_params(arg_params, aux_params)
-                arg_params.update(as_stored(arg_params, group.execs[0].arg_dict))  # a file may hold them dense
+                arg_params.update(as_stored(arg_params, group.execs[0].arg_dict))  # a file may hold dense values
                 aux_params.update(as_stored(aux_params, group.execs[0].aux_dict))
             else:
                 arg_params = host_zeros(group.param_names, group.param_arrays)
@@ -334,7 +334,7 @@ class Module(BaseModule):
 
     @decides("Module/params-atomic")
     def _values_kept_on_failure(self) -> AbstractContextManager[None]:
-        """A block that sets parameters; they, and what updates them, are as before when it fails."""
+        """A block that sets parameters; if it fails, parameters, optimizer states and store are as before."""
         return unchanged_on_failure(
             self._arg_params, self._aux_params, self._exec_group.param_arrays, self._exec_group.aux_arrays,
             *self._updates.remembered(), kinds=opt.REMEMBERING, shallow=[vars(self), vars(self._host_copy)],
@@ -357,9 +357,9 @@ class Module(BaseModule):
     # --- computation -----------------------------------------------------------------------------
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
-        """Compute the outputs of a batch, matched with the data shapes by position.
+        """Compute the outputs of a batch, whose arrays belong to the data shapes by position.
 
-        Another shape than the bound one reshapes the module first. A list holds one batch per context.
+        A batch of another shape reshapes the module first. A list has one batch per context.
         ``is_train`` None means ``for_training``.
         """
         demand(self, "forward")
@@ -392,7 +392,7 @@ class Module(BaseModule):
         return self._exec_group.get_input_grads(merge_multi_context=merge_multi_context)
 
     def get_states(self, merge_multi_context: bool = True) -> list:
-        """Return the arrays of each state, one per context; they cannot be merged."""
+        """Return the arrays of each state, one per context; states cannot be merged."""
         demand(self, "get_states")
         return self._exec_group.get_states(merge_multi_context=merge_multi_context)
 
@@ -418,10 +418,10 @@ class Module(BaseModule):
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
     ) -> None:
-        """Install an optimizer and the store that contexts meet in. A second call only warns.
+        """Install an optimizer and the store that sums the gradients of all contexts. A second call only warns.
 
-        :meth:`BaseModule.init_optimizer` explains the arguments. Unless ``optimizer_params`` has ``rescale_grad``, that
-        is 1 / batch size, of the whole batch, and stays what it is when the batch changes.
+        :meth:`BaseModule.init_optimizer` explains the arguments. ``rescale_grad``, unless ``optimizer_params`` has it,
+        is 1 / (size of the whole batch), and does not change with later batches.
 
         Raises:
             ValueError: an unknown optimizer name.
@@ -451,11 +451,11 @@ class Module(BaseModule):
         return given_kept_on_failure(kvstore, optimizer, self._exec_group, [vars(self), vars(self._host_copy)])
 
     def _wrapped(self, optimizer: Any) -> Any:
-        """The optimizer that is installed when ``optimizer`` was asked for."""
+        """The optimizer to install in the place of ``optimizer``; subclasses may wrap it."""
         return optimizer
 
     def borrow_optimizer(self, shared_module: Any) -> None:
-        """Use the optimizer, store and states of another module; a name that both have has one state."""
+        """Use the optimizer, store and states of another module; a parameter of both modules has one state."""
         demand(shared_module, "borrow_optimizer")
         borrowed = shared_module._updates.borrowed()
         vars(self).update(_updates=borrowed, optimizer_initialized=True)  # in one step, which nothing interrupts
@@ -476,23 +476,23 @@ class Module(BaseModule):
         """Read the optimizer's states from a file of :meth:`save_optimizer_states` or :meth:`save_checkpoint`.
 
         Raises:
-            MXNetError: the file is damaged, or was saved with another params file than lies beside it and
+            MXNetError: the file is damaged, or the params file beside it is not the one it was saved with and
                 ``allow_other_params`` is off.
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
         """
         demand(self, "load_optimizer_states")
         content = read_states(fname, ParamsFile("", None) if allow_other_params else None)
         self._updates.set_states(content, fname, self._exec_group)
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Callable | None = None) -> None:
-        """Pull the rows that ``sparse_row_id_fn(data_batch)`` names of row_sparse parameters: {name: row ids}.
+        """Pull rows of row_sparse parameters; ``sparse_row_id_fn(data_batch)`` returns {parameter name: row ids}.
 
-        The contexts then hold these rows only. Nothing is pulled where no store updates: every row is there.
+        The contexts then hold these rows only. Nothing is pulled unless the store updates: contexts have all rows.
 
         Raises:
             AssertionError: ``sparse_row_id_fn`` does not return a dict, or row ids are no NDArrays.
-            ValueError: it names what is no parameter.
-            MXNetError: a row id lies outside; no parameter has changed then.
+            ValueError: a name in the dict is not the name of a parameter.
+            MXNetError: a row id is out of range; no parameter has changed then.
         """
         demand(self, "prepare")
         if sparse_row_id_fn is not None:

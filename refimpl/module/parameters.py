@@ -1,4 +1,4 @@
-"""Values of parameters: where they come from, checks and conversions."""
+"""Values of parameters: initial values, checks and conversions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..ndarray.sparse import stored_as
 
 
 def host_zeros(names: Sequence[str], arrays: Sequence[Sequence[NDArray]]) -> dict[str, NDArray]:
-    """A zero array on the host for each name, like the first of its copies and in its storage."""
+    """A zero array on the host for each name, with the shape, dtype and storage of the first of its copies."""
     return {
         name: nd.zeros(copies[0].shape, cpu(), copies[0].dtype, stype=copies[0].stype)
         for name, copies in zip(names, arrays, strict=True)
@@ -23,18 +23,18 @@ def host_zeros(names: Sequence[str], arrays: Sequence[Sequence[NDArray]]) -> dic
 
 
 def as_array(value: Any) -> NDArray:
-    """``value`` itself, or a NumPy array as an NDArray of the same dtype."""
+    """An NDArray itself; a NumPy array as an NDArray of the same dtype."""
     return value if isinstance(value, NDArray) else nd.array(value, dtype=getattr(value, "dtype", None))
 
 
 def as_arrays(values: Mapping[str, Any] | None) -> dict[str, NDArray]:
-    """The same for a dict of values."""
+    """:func:`as_array` of each value of a dict."""
     return {name: as_array(value) for name, value in (values or {}).items()}
 
 
 @decides("Module/given-parameters")
 def fitting(name: str, value: Any, host: NDArray) -> NDArray:
-    """``value`` as an array of the host's shape; of a dense value every row is stored if the host's is row_sparse."""
+    """``value`` as an array of the shape of ``host``; row_sparse like ``host``, a dense value then with all rows."""
     array = as_array(value)
     if array.shape != host.shape:
         raise refusal(
@@ -66,7 +66,7 @@ def check_values(
 def check_states(
     names: Sequence[str], targets: Sequence[Sequence[NDArray]], given: Sequence[Sequence[NDArray]]
 ) -> None:
-    """Refuse values for states that are not one array per state and context, each of its shape."""
+    """Refuse values for states unless there is one array of the right shape per state and context."""
     wanted = [[array.shape for array in copies] for copies in targets]
     found = [[array.shape for array in copies] for copies in given]
     if wanted != found:
@@ -92,16 +92,16 @@ def require_initializer(name: str, initializer: Any, given: Any, allow_missing: 
 
 
 class HostCopy:
-    """Whether the copy of parameters on the host is older than those on the contexts; sharing modules share this."""
+    """Whether the parameters on the host are older than those on the contexts; modules that share them share this."""
 
     def __init__(self) -> None:
         self.stale = False
 
 
 def stays_initialized(module: Any, force_init: bool, call: str) -> bool:
-    """Whether the parameters of a module have values that ``call`` leaves alone; if so, warn."""
+    """Whether ``call`` must leave the parameters unchanged, because they have values; if so, warn."""
     stays: bool = module.params_initialized and not force_init
-    if stays:  # scripts silence MXNet's warning by its first words
+    if stays:  # scripts silence MXNet's warning by its first words, which are the same here
         warnings.warn(f"Parameters already initialized: {call} changes nothing without force_init=True", stacklevel=3)
     return stays
 
@@ -114,10 +114,10 @@ def initial_values(
 
     Args:
         hosts: the array on the host of each parameter.
-        given: values by name; others are what ``initializer`` makes.
-        initializer: called with (name and attributes, array); None leaves what is there.
+        given: values by name; ``initializer`` makes the others.
+        initializer: called with (name and attributes, array); None keeps the values on the host.
         attributes: attributes of the symbol's variables by name.
-        allow_missing: whether ``initializer`` may fill what ``given`` lacks.
+        allow_missing: whether ``initializer`` may set parameters that ``given`` lacks.
     """
     values = []
     for name, host in sorted(hosts.items()):
@@ -135,15 +135,15 @@ def initial_values(
 
 
 def sparse_rows(rows: Any, names: Sequence[str], arrays: Sequence[Sequence[NDArray]]) -> dict[str, Any]:
-    """What ``sparse_row_id_fn`` returned, checked: row ids of row_sparse parameters, by name.
+    """Check the result of ``sparse_row_id_fn``; returns the row ids of row_sparse parameters by name.
 
     Args:
-        rows: a dict of row ids, of parameters among ``names``. A parameter that is not row_sparse only warns.
-        names, arrays: the parameters, and for each its array on each context.
+        rows: a dict of row ids by parameter name. A parameter that is not row_sparse only warns.
+        names, arrays: the names of the parameters, and the arrays of each parameter, one per context.
 
     Raises:
-        AssertionError: it is no dict.
-        ValueError: it names what is no parameter.
+        AssertionError: ``rows`` is no dict.
+        ValueError: a name in ``rows`` is not the name of a parameter.
     """
     if not isinstance(rows, dict):
         raise refusal(

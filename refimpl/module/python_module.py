@@ -19,11 +19,10 @@ from .life_cycle import ALREADY_BOUND, demand
 
 @decides("PythonModule/subclass")
 class PythonModule(BaseModule):
-    """What a module without parameters needs; a subclass says what it computes.
+    """The base class of modules without parameters, which compute in Python.
 
-    It writes ``_compute_output_shapes``, ``forward``, ``backward``, ``get_outputs`` and
-    ``get_input_grads``. Having no parameters, it is initialised as soon as it is bound, and ``update`` has
-    nothing to do.
+    A subclass writes ``_compute_output_shapes``, ``forward``, ``backward``, ``get_outputs`` and ``get_input_grads``.
+    Because there are no parameters, the module is initialised as soon as it is bound, and ``update`` does nothing.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ class PythonModule(BaseModule):
         return self._output_shapes
 
     def _compute_output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
-        """(name, shape) of each output, out of ``_data_shapes`` and ``_label_shapes``."""
+        """(name, shape) of each output, computed from ``_data_shapes`` and ``_label_shapes``."""
         raise NotImplementedError
 
     # --- binding ---------------------------------------------------------------------------------
@@ -92,7 +91,7 @@ class PythonModule(BaseModule):
         """Keep the shapes. :meth:`BaseModule.bind` explains the arguments; ``shared_module`` is ignored.
 
         Raises:
-            AssertionError: the names are not those of the constructor, in their order; ``grad_req`` is not
+            AssertionError: the names differ from the constructor's, or have another order; ``grad_req`` is not
                 "write"; ``inputs_need_grad`` without ``for_training``.
         """
         if self.binded and not force_rebind:
@@ -112,7 +111,7 @@ class PythonModule(BaseModule):
         """Keep other shapes; without ``label_shapes`` the labels follow the batch size.
 
         Raises:
-            AssertionError: the names are not those of the constructor.
+            AssertionError: the names differ from the constructor's.
         """
         demand(self, "reshape")
         if label_shapes is None and self._label_shapes:
@@ -123,7 +122,7 @@ class PythonModule(BaseModule):
         self._describe(data_shapes, label_shapes)
 
     def _describe(self, data_shapes: Any, label_shapes: Any) -> None:
-        """Check and keep descriptions, and those of the outputs; when anything fails, nothing changes."""
+        """Check and store the descriptions of inputs and outputs; after a failure nothing has changed."""
         data = _as_descriptions(data_shapes)
         labels = None if label_shapes is None else _as_descriptions(label_shapes)
         for what, given, names in (("data", data, self._data_names), ("label", labels, self._label_names)):
@@ -142,7 +141,7 @@ class PythonModule(BaseModule):
 
     @decides("PythonModule/reshape")
     def follow(self, data_batch: Any) -> None:
-        """Reshape to the shapes of a batch unless they are the bound ones."""
+        """Reshape to the shapes of a batch if they differ from the bound shapes."""
         wanted = shapes_to_bind(data_batch, self._data_shapes, self._label_shapes, 1)
         if wanted is not None:
             self.reshape(*wanted)
@@ -158,25 +157,25 @@ class PythonModule(BaseModule):
         aux_params: Mapping[str, Any] | None = None, allow_missing: bool = False, force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
-        """Nothing to do."""
+        """Do nothing: there are no parameters."""
 
     def init_optimizer(
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
     ) -> None:
-        """Set ``optimizer_initialized``; there is nothing else to do."""
+        """Only set ``optimizer_initialized``: there are no parameters."""
         self.optimizer_initialized = True
 
     def update(self) -> None:
-        """Nothing to do."""
+        """Do nothing: there are no parameters."""
 
     def install_monitor(self, mon: Any) -> None:
-        """Nothing to watch: there is no executor."""
+        """Do nothing: there is no executor."""
         demand(self, "install_monitor")
 
     @decides("PythonModule/metric")
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
-        """Add the last outputs and ``labels`` to a metric; without label shapes there is nothing to add.
+        """Add the last outputs and ``labels`` to a metric; without label shapes do nothing.
 
         Raises:
             RuntimeError: ``pre_sliced`` is set.
@@ -198,11 +197,11 @@ class PythonLossModule(PythonModule):
 
     Parameters
     ----------
-    name : its output is called ``NAME_output``.
-    data_names, label_names : one each.
-    grad_func : called with (scores, labels), returns the gradient of the loss by the scores: an NDArray, or
-        what ``mx.nd.array`` takes. Without it a subclass writes ``_backward_impl``, which reads ``_scores``
-        and ``_labels`` and sets ``_scores_grad``.
+    name : the module's name; the output has the name ``NAME_output``.
+    data_names, label_names : one data name and one label name.
+    grad_func : called with (scores, labels), returns the gradient of the loss with respect to the scores: an NDArray
+        or an argument of ``mx.nd.array``. Without ``grad_func`` a subclass writes ``_backward_impl``, which reads
+        ``_scores`` and ``_labels`` and sets ``_scores_grad``.
 
     Raises
     ------
@@ -236,7 +235,7 @@ class PythonLossModule(PythonModule):
         return [(f"{self._name}_output", tuple(self._data_shapes[0].shape))]
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
-        """Take the scores; in training mode (None means ``for_training``) the labels too.
+        """Store the scores; in training mode (``is_train`` None means ``for_training``) the labels too.
 
         Raises:
             TypeError: labels are missing in training mode.

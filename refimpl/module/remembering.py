@@ -1,4 +1,4 @@
-"""What metrics and callbacks remember, as plain values: for a worker that is started again."""
+"""The state of metrics and callbacks as plain values, for a worker that is started again."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _PLAIN = (bool, int, float, str, bytes, np.ndarray, np.generic, type(None))
 
 @decides("Cluster/return-state")
 def memory_of(thing: Any, depth: int = 0) -> Any:
-    """What ``thing`` remembers: what its ``state()`` returns, or else all of its attributes.
+    """The state of ``thing``: the result of its ``state()``, or else all of its attributes.
 
-    Functions are left out, and so are parts of this package in the attributes of an object, such as modules.
+    Functions are left out, and so are objects of this package among the attributes, such as modules.
 
     Raises:
-        MXNetError: there is something in it that servers cannot keep.
+        MXNetError: the state holds an object that servers cannot keep.
     """
     if isinstance(thing, _LEFT):
         return ("left",)
@@ -53,13 +53,13 @@ def memory_of(thing: Any, depth: int = 0) -> Any:
 
 
 def _is_part_of_the_package(thing: Any) -> bool:
-    """Whether the class of an object is of this package, and no metric."""
+    """Whether the class of an object is from this package, and is no metric."""
     package, _, part = type(thing).__module__.partition(".")
     return package == __name__.partition(".")[0] and not part.startswith("metric")
 
 
 def remember(thing: Any, memory: Any) -> Any:
-    """Give back to ``thing`` what :func:`memory_of` found; returns it, or what stands in its place."""
+    """Restore the state that :func:`memory_of` returned; returns ``thing``, or a new value in its place."""
     kind = memory[0]
     if kind == "plain":
         return memory[1].copy() if isinstance(memory[1], np.ndarray) else memory[1]

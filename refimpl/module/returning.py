@@ -1,8 +1,8 @@
-"""Where ``fit`` stands, kept on the servers of a cluster: a worker that is started again goes on from there.
+"""The progress of ``fit``, kept on the servers of a cluster: a restarted worker continues at the same batch.
 
-Before each batch :meth:`KeptPlace.keep` hands the store everything that the rest of ``fit`` depends on and that running
-the script again does not bring back. After a restart, :meth:`KeptPlace.first` and the first batch bring it back. What
-cannot be brought back exactly is refused: spec/reference/stores/cluster.md.
+Before each batch :meth:`KeptPlace.keep` hands the store all state that the rest of ``fit`` depends on and that running
+the script again does not restore. After a restart, :meth:`KeptPlace.first` and the first batch restore this state. A
+state that cannot be restored exactly is refused: spec/reference/stores/cluster.md.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _CLASSES: set[type] = set()
 
 
 def keeps_place(klass: AnyModule) -> AnyModule:
-    """Let ``fit`` of modules of this very class keep its place: all that it trains is in its executors and updates."""
+    """Class decorator: ``fit`` keeps its progress, as executors and updates hold all that it trains. Not inherited."""
     _CLASSES.add(klass)
     return klass
 
 
 class KeptPlace:
-    """Where ``fit`` stands, kept on the servers; as an iterator, the batches of an epoch.
+    """The progress of ``fit``, kept on the servers; iterating over it yields the batches of an epoch.
 
     Args:
-        module, store: what trains, and the store that keeps.
+        module, store: the module that is trained, and the store whose servers keep its progress.
         train_data, eval_data: the iterators of ``fit``.
-        monitor: its monitor, or None.
-        others: metrics and callbacks, which may remember something.
+        monitor: the monitor of ``fit``, or None.
+        others: metrics and callbacks, which may have state.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class KeptPlace:
         store.fits += 1
         self._fit = store.fits
         self._epoch = -1
-        self._back: dict[str, Any] | None = None  # where to return to
+        self._back: dict[str, Any] | None = None  # the kept state to restore, until that is done
         self._place: Any = None
         self._note: dict[str, Any] = {}
         self._random = Differences(store.keep, f"fit {store.fits} places")
-        # between two places two of these are told, when an epoch ends
+        # when an epoch ends, two fetches are kept between two batches
         self._fetches = Differences(store.keep, f"fit {store.fits} fetches", readable=2)
         self._epochs = Differences(store.keep, f"fit {store.fits} streams", readable=None)
         self._recalled: dict[str, Any] = {}
@@ -65,7 +65,7 @@ class KeptPlace:
 
     @decides("Cluster/return-one-fit", "Cluster/return-data")
     def first(self, epoch: int) -> int:
-        """The epoch to begin with; the iterators are brought to its beginning."""
+        """The epoch to begin with, after a restart the kept one; moves the iterators to the beginning of that epoch."""
         self._epoch = epoch - 1
         self._recalled = recalled = self._store.recall()
         self._place = recalled.get(PLACE)
@@ -83,7 +83,7 @@ class KeptPlace:
         return int(memory["epoch"])
 
     def _live_again(self, start: Any, note: Mapping[str, Any]) -> None:
-        """Let the iterators of a fresh process do what they did in an epoch that is over."""
+        """Run the iterators of a restarted process through an epoch that is already over, with its random numbers."""
         self._epochs.restore(start, self._recalled)
         _pass_through(self._data)
         if self._eval_data is not None:
@@ -145,7 +145,7 @@ class KeptPlace:
 
     @decides("Cluster/keep")
     def keep(self, number: int) -> None:
-        """Batch ``number`` of this epoch is about to be trained, and has been fetched."""
+        """Keep the state before batch ``number`` of this epoch, which has been fetched and is trained next."""
         group, updates = self._module._exec_group, self._module._updates
         memory = {
             "fit": self._fit, "epoch": self._epoch, "batch": number,
@@ -183,11 +183,11 @@ class KeptPlace:
         self._random.restore(memory["random"], self._recalled)
 
     def scoring(self) -> None:
-        """Note the random numbers with which the evaluation of an epoch begins."""
+        """Note the state of the random streams at the beginning of an epoch's evaluation."""
         self._note["score"] = self._epochs.tell()
 
     def reset(self) -> None:
-        """Let the servers keep how this epoch went, for :meth:`_live_again`; then reset the iterator."""
+        """Keep the notes of this epoch on the servers, for :meth:`_live_again`; then reset the iterator."""
         self._store.keep(self._name(self._epoch), {**self._note, "end": self._epochs.tell()})
         self._data.reset()
 
@@ -196,7 +196,7 @@ class KeptPlace:
 
 
 class _Evaluation:
-    """The iterator for the scores of ``fit``, which notes when one begins."""
+    """The iterator ``eval_data`` of ``fit``, which notes the random streams when an evaluation begins."""
 
     def __init__(self, data: Any, place: KeptPlace) -> None:
         self._data, self._place = data, place
@@ -208,7 +208,7 @@ class _Evaluation:
         return iter(self._data)
 
     def reset(self) -> None:
-        """Note the random numbers with which the score begins, and reset the iterator."""
+        """Note the state of the random streams, and reset the iterator."""
         self._place.scoring()
         self._data.reset()
 
@@ -216,10 +216,10 @@ class _Evaluation:
 def resumed(
     module: Any, epochs: range, train_data: Any, eval_data: Any, monitor: Any, others: Sequence[Any]
 ) -> tuple[range, Any, Any]:
-    """The epochs that a ``fit`` goes through, and its iterators, which are those that it was given.
+    """(epochs, training iterator, evaluation iterator) that ``fit`` uses; the given ones where workers never restart.
 
-    Where a store's workers may be started again, the iterators keep the place of ``fit``; in a worker that was started
-    again they go on from there, and the epochs that are over are left out.
+    Where the workers of a store may be restarted, the iterators keep the progress of ``fit``; in a restarted worker
+    they continue at the kept batch, and finished epochs are left out.
     """
     store = getattr(module, "_kvstore", None)
     if not isinstance(store, DistributedKVStore) or not store.returning or type(module) not in _CLASSES:
@@ -230,7 +230,7 @@ def resumed(
 
 
 def standing(batches: Any) -> tuple[int, Callable[[int], None]]:
-    """The number of the first batch, and what to call before each."""
+    """(number of the first batch, function to call with the number of each batch before it is trained)."""
     return (batches.number, batches.keep) if isinstance(batches, KeptPlace) else (0, _nothing)
 
 
@@ -246,18 +246,18 @@ def _can_be_asked(data: Any) -> bool:
 
 
 def _pass_through(data: Any) -> None:
-    """Let an iterator do what it does in an epoch."""
+    """Run an iterator through an epoch, without using its batches."""
     if type(data) is not NDArrayIter:
         for _ in data:
             pass
         return
-    while data.iter_next():  # which makes no batch
+    while data.iter_next():  # moves on without making a batch
         if data.last_batch_handle != "pad" and data.cursor + data.batch_size > data.num_data:
             return
 
 
 def _digest(batch: Any, before: int) -> int:
-    """The CRC-32 of the arrays of a batch, or of several."""
+    """The CRC-32 of the arrays of a batch, or of a list of batches, starting from the CRC-32 ``before``."""
     for one in batch if isinstance(batch, list) else [batch]:
         for array in (*(one.data or ()), *(one.label or ())):
             before = zlib.crc32(np.ascontiguousarray(array.asnumpy()).reshape(-1).view(np.uint8).data, before)

@@ -1,4 +1,4 @@
-"""Rolling back a call that changes several modules and fails in one of them."""
+"""Restores modules when a call that changes several of them fails in one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..ndarray.restoring import unchanged_on_failure
 def shapes_kept_on_failure(modules: Iterable[Any]) -> AbstractContextManager[None]:
     """Restore the attributes of every module and of all its parts when the block fails.
 
-    This undoes binding and reshaping, which only ever put new things in the place of old ones.
+    This undoes binding and reshaping, which only assign new objects to attributes.
     """
     return unchanged_on_failure(shallow=[vars(part) for module in modules for part in _parts(module)])
 
 
 @contextmanager
 def values_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
-    """Restore the parameters of every module when the block fails; one that had none has none again."""
+    """Restore the parameters of every module when the block fails; a module without parameters is so again."""
     held = [(module, _values(module)) for module in modules]
     try:
         yield
@@ -35,7 +35,7 @@ def values_kept_on_failure(modules: Iterable[Any]) -> Iterator[None]:
 
 
 def _values(module: Any) -> tuple[dict, dict] | None:
-    """Copies of the parameters and auxiliary states, None before there are any."""
+    """Copies of the parameters and auxiliary states; None before they have values."""
     if not module.params_initialized:
         return None
     arg_params, aux_params = module.get_params()
@@ -52,7 +52,7 @@ def executors_of(module: Any) -> list[Any]:
 
 @contextmanager
 def updates_undone_on_failure(module: Any) -> Iterator[None]:
-    """Restore the parameters, and what updates them, of a module and those inside it when the block fails."""
+    """Restore parameters, optimizer states and store of a module, and of modules inside it, when the block fails."""
     with ExitStack() as kept:
         for part in _parts(module):
             if getattr(part, "binded", False) and hasattr(part, "_values_kept_on_failure"):
@@ -61,7 +61,7 @@ def updates_undone_on_failure(module: Any) -> Iterator[None]:
 
 
 def _parts(module: Any) -> Iterator[Any]:
-    """A module, the modules inside it, their executor groups and the monitors of these."""
+    """A module, the modules inside it, their executor groups and the monitors of the groups."""
     yield module
     buckets = getattr(module, "_bucket_modules", None)
     if buckets is not None:

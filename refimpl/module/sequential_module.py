@@ -1,4 +1,4 @@
-"""SequentialModule: modules in a chain, the outputs of one are the data of the next."""
+"""SequentialModule: a chain of modules; the outputs of each module are the data of the next."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .rollback import executors_of, shapes_kept_on_failure, updates_undone_on_fa
 class SequentialModule(BaseModule):
     """Modules one after another, trained as one. A failed call leaves the chain as it was.
 
-    ``add`` puts a module at the end. Two settings say how it is connected:
+    ``add`` appends a module. Two settings say how the module is connected:
 
-    * ``take_labels`` (``META_TAKE_LABELS``): it gets the labels of a batch, and metrics ask it;
-    * ``auto_wiring`` (``META_AUTO_WIRING``): its data inputs take the outputs before it in their order,
-      whatever their names. Without it the names are the same.
+    * ``take_labels`` (``META_TAKE_LABELS``): the module gets the labels of a batch, and updates metrics;
+    * ``auto_wiring`` (``META_AUTO_WIRING``): the data inputs of the module take the outputs of the module before it
+      by position. Without this setting, inputs and outputs must have the same names.
     """
 
     META_TAKE_LABELS = "take_labels"
@@ -39,11 +39,11 @@ class SequentialModule(BaseModule):
 
     @decides("Sequential/add")
     def add(self, module: Any, **kwargs: Any) -> SequentialModule:
-        """Put a module at the end and return the chain, which is then to be bound and initialised again.
+        """Append a module and return the chain, which then has to be bound and initialised again.
 
         Raises:
             AssertionError: a setting is neither ``take_labels`` nor ``auto_wiring``.
-            TypeError: it is no module.
+            TypeError: ``module`` is no module.
         """
         known = (self.META_TAKE_LABELS, self.META_AUTO_WIRING)
         for key in kwargs:
@@ -83,7 +83,7 @@ class SequentialModule(BaseModule):
 
     @property
     def label_shapes(self) -> list[DataDesc] | None:
-        """Descriptions of the labels; None when bound without, or when no module takes them."""
+        """Descriptions of the labels; None when bound without labels, or when no module takes them."""
         demand(self, "label_shapes")
         takers = self._taking_labels()
         shapes: list[DataDesc] | None = takers[0].label_shapes if takers else None
@@ -111,7 +111,7 @@ class SequentialModule(BaseModule):
         inputs_need_grad: bool = False, force_rebind: bool = False, shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
-        """Bind every module, each to the output shapes of the one before.
+        """Bind every module, each to the output shapes of the module before it.
 
         :meth:`BaseModule.bind` explains the arguments. Modules that were bound before they were added are bound
         again; their parameters stay.
@@ -164,7 +164,7 @@ class SequentialModule(BaseModule):
         :meth:`BaseModule.init_params` explains the arguments. A second call does nothing, unless ``force_init``.
 
         Raises:
-            AssertionError: two modules have a parameter of one name.
+            AssertionError: two modules have a parameter of the same name.
             RuntimeError: a dict is given, lacks a name, and ``allow_missing`` is off.
         """
         if self.params_initialized and not force_init:
@@ -209,7 +209,7 @@ class SequentialModule(BaseModule):
 
     @decides("Sequential/chain", "Sequential/reshape")
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
-        """Run the chain; every module gets the batch's labels, and the outputs before it as data.
+        """Run the chain; every module gets the outputs of the module before it as data, and the labels of the batch.
 
         Raises:
             TypeError: a list of batches is given.
@@ -239,7 +239,7 @@ class SequentialModule(BaseModule):
 
     @decides("Sequential/chain")
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
-        """Run the chain backwards; the input gradients of each module are the head gradients before it."""
+        """Run the chain backwards; the input gradients of each module are the head gradients of the module before."""
         demand(self, "backward")
         executors = executors_of(self)
         unfinished.require_forward(executors)
@@ -263,7 +263,7 @@ class SequentialModule(BaseModule):
 
     @decides("Sequential/take-labels")
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
-        """Ask every module that takes labels to add its last outputs to a metric."""
+        """Let every module that takes labels add its last outputs to a metric."""
         demand(self, "update_metric")
         for module in self._taking_labels():
             module.update_metric(eval_metric, labels, pre_sliced)
@@ -274,7 +274,7 @@ class SequentialModule(BaseModule):
         self, kvstore: Any = "local", optimizer: Any = "sgd",
         optimizer_params: Any = (("learning_rate", 0.01),), force_init: bool = False,
     ) -> None:
-        """Give every module an optimizer; an Optimizer object, unlike a name, is the same for all.
+        """Give every module an optimizer; a name makes one for each, an Optimizer object is shared by all.
 
         :meth:`BaseModule.init_optimizer` explains the arguments.
         """

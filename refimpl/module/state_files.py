@@ -1,4 +1,4 @@
-"""Files of optimizer states beside those of parameters: what was saved together is loaded together."""
+"""Files of optimizer states: they are loaded together with the params file with which they were saved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..symbol.checkpoint import parse_params
 
 
 class ParamsFile(NamedTuple):
-    """The name and the SHA-256 of a params file; without a SHA-256, states that belong to another one are taken too."""
+    """The name and the SHA-256 of a params file; without a SHA-256, states saved with any params file are taken."""
 
     name: str
     sha256: str | None
@@ -25,7 +25,7 @@ class ParamsFile(NamedTuple):
 def read_params(
     prefix: str, epoch: int, compared: bool
 ) -> tuple[dict[str, NDArray], dict[str, NDArray], ParamsFile]:
-    """Read ``PREFIX-EPOCH.params``: (arguments, auxiliary states, what states will be compared with, if ``compared``).
+    """Read ``PREFIX-EPOCH.params``: (arguments, auxiliary states, the file with its SHA-256 if ``compared``).
 
     Raises:
         MXNetError: the file is missing or damaged.
@@ -38,13 +38,13 @@ def read_params(
 
 
 def read_states(fname: str, params: ParamsFile | None) -> bytes:
-    """Read the file of states that belongs to ``params``, which is the file beside it unless given.
+    """Read the file of states that was saved with the params file ``params``; None stands for the file beside it.
 
-    States that do not tell their params are taken, and so are those that have no params file beside them.
+    States without the SHA-256 of a params file are taken, and so are states without a params file beside them.
 
     Raises:
-        MXNetError: it was saved with other params.
-        OSError: it cannot be read.
+        MXNetError: the states were saved with another params file.
+        OSError: the file of states cannot be read.
     """
     content = states.read_file(fname)
     saved_with = states.saved_with(content)
@@ -66,10 +66,10 @@ def read_states(fname: str, params: ParamsFile | None) -> bytes:
 
 
 def set_states(content: bytes, fname: str, store: Any, updater: Any, weights: Mapping[int, Any]) -> None:
-    """Give states that were read from a file to the updater of ``weights``, or of the store when that updates."""
+    """Set the states of ``updater``, or of the store's updater when ``updater`` is None, from a file's ``content``."""
     if updater is None and type(store).load_optimizer_states is kvs.KVStore.load_optimizer_states:
         updater, weights = store._require_updater("load"), store._stored
-    if updater is None:  # a store of a user's own, which reads its files itself
+    if updater is None:  # a user's own store, which reads its files itself
         store.load_optimizer_states(fname)
     else:
         updater.set_states(content, str(fname), weights)

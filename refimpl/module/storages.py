@@ -1,4 +1,4 @@
-"""Which arrays of a module are sparse: the parameters and inputs that say so, and gradients that touch a few rows."""
+"""The storages of a module's arrays: declared sparse parameters and inputs, and gradients with few rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..symbol import inference, storage
 
 
 class Storages(NamedTuple):
-    """The storage types that are not default: of variables, and of their gradients, by name."""
+    """The sparse storage types of variables and of their gradients, by name; other arrays are dense."""
 
     variables: Mapping[str, str] = {}
     gradients: Mapping[str, str] = {}
@@ -24,9 +24,9 @@ class Storages(NamedTuple):
 def storages(symbol: Any, shapes: Mapping[str, Any], types: Mapping[str, Any]) -> Storages:
     """Return the storage types of the arrays that a symbol is bound to.
 
-    A variable has the storage that it was declared with. The weight of an ``Embedding`` with ``sparse_grad`` has a
-    row_sparse gradient, and so has the right side of a ``dot`` whose left side was declared csr. ``shapes`` and
-    ``types`` are those of the described inputs, by name.
+    A variable has its declared storage. The weight of an ``Embedding`` with ``sparse_grad`` has a row_sparse gradient,
+    and so has the right input of a ``dot`` whose left input was declared csr. ``shapes`` and ``types`` are the shapes
+    and dtypes of the described inputs, by name.
     """
     order = symbol.order()
     declared = any("__storage_type__" in node.attrs for node in order)
@@ -51,7 +51,7 @@ def _sparse(stypes: Mapping[str, str]) -> dict[str, str]:
 
 @decides("Module/every-row")
 def as_stored(values: Mapping[str, NDArray], targets: Mapping[str, NDArray]) -> Mapping[str, NDArray]:
-    """``values`` that are to be copied to ``targets``: of a dense value every row is stored by a row_sparse target."""
+    """``values`` for copies into ``targets``: a dense value of a sparse target becomes sparse, with all rows stored."""
     stypes = {
         name: targets[name].stype for name, value in values.items()
         if name in targets and targets[name].is_sparse and not value.is_sparse

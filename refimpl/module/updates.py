@@ -1,4 +1,4 @@
-"""Updates: what changes the parameters of a module, that is its optimizer, its store and its optimizer states."""
+"""Updates: the optimizer, the store and the optimizer states of a module."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _KEEPS = declare(
 
 
 class Updates:
-    """What updates the parameters of a module, in one of three places.
+    """Updates the parameters of a module, in one of three ways.
 
-    * On the store, when it holds the optimizer: gradients are pushed, new weights pulled.
-    * Beside the weights, after the store has summed the gradients of all contexts.
-    * Beside the weights, without a store: each context then learns from its own gradients only.
+    * On the store, when the store holds the optimizer: gradients are pushed, new weights pulled.
+    * On the contexts, after the store has summed the gradients of all contexts.
+    * On the contexts, without a store: each context then learns from its own gradients only.
 
     Args and attributes:
         optimizer: an Optimizer; None before ``init_optimizer``.
         kvstore: the store, or None.
         update_on_kvstore: whether the store holds the optimizer; None before ``init_optimizer``.
         names: the parameters in the order of the optimizer's indices; modules that share parameters share this list.
-        contexts: how many contexts each parameter was numbered for.
+        contexts: the number of contexts for which the optimizer's indices were given.
 
-    ``updater`` calls the optimizer beside the weights; it is None when the store does that.
+    ``updater`` calls the optimizer for weights on the contexts; None when the store holds the optimizer.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Updates:
             )
 
     def adopt(self, group: DataParallelExecutorGroup, names: Container[str]) -> None:
-        """Go on from parameters ``names`` that were just set; optimizer states stay as they are."""
+        """Let the updater or the store use the new values of parameters ``names``; optimizer states do not change."""
         if _KEEPS.active or self.optimizer is None:
             return
         if not self.update_on_kvstore:
@@ -86,21 +86,21 @@ class Updates:
             return
         replace = getattr(self.kvstore, "replace", None)
         if replace is None or self.kvstore.num_workers > 1:
-            return  # a store of the user's own, or weights that other workers train too
+            return  # a user's own store, or weights that other workers train too
         for name, copies in zip(group.param_names, group.param_arrays, strict=True):
-            if name in names or not copies[0].is_sparse:  # others may hold a few of their rows only
+            if name in names or not copies[0].is_sparse:  # a sparse copy may lack rows
                 replace(name, copies[0])
 
     @decides("Module/sparse-rows")
     def pull_rows(
         self, group: DataParallelExecutorGroup, sparse_row_id_fn: Callable[[Any], Any], data_batch: Any
     ) -> None:
-        """Pull the rows that ``sparse_row_id_fn`` wants for a batch; without a store that updates it is not asked.
+        """Pull the rows that ``sparse_row_id_fn(data_batch)`` returns; it is called only if the store updates.
 
         Raises:
-            AssertionError: it does not return a dict, or what are no arrays of row ids.
-            ValueError: it names what is no parameter.
-            MXNetError: a row id lies outside; no parameter has changed then.
+            AssertionError: ``sparse_row_id_fn`` does not return a dict, or row ids are no NDArrays.
+            ValueError: a name in the dict is not the name of a parameter.
+            MXNetError: a row id is out of range; no parameter has changed then.
         """
         if not self.kvstore or not self.update_on_kvstore:
             warnings.warn(
@@ -115,7 +115,7 @@ class Updates:
 
     @decides("Module/sparse-parameters")
     def pull_all_rows(self, values: Mapping[str, NDArray]) -> None:
-        """Give row_sparse ``values`` all rows of a store that updates: the contexts hold only those they pulled."""
+        """Fill row_sparse ``values`` with all rows from a store that updates; contexts only have the pulled rows."""
         if not self.update_on_kvstore or not isinstance(self.kvstore, KVStore):
             return
         for name in self.names:
@@ -137,18 +137,18 @@ class Updates:
         set_states(content, fname, self.kvstore, self.updater, self._numbered_weights(group))
 
     def remembered(self) -> list[Any]:
-        """Everything that changes when parameters are updated or set, other than the parameters on the contexts."""
+        """The updater and the tables of the store: all that changes in an update, beside parameters on the contexts."""
         store = self.kvstore
         return [self.updater, *((store._stored, store._unsent, store._updater) if type(store) is KVStore else ())]
 
     # --- the numbers of parameters ---------------------------------------------------------------
 
     def indices_per_name(self, group: DataParallelExecutorGroup) -> int:
-        """How many indices of the updater belong to one parameter: one for each context."""
+        """The number of the updater's indices for one parameter: one per context."""
         return max(self.contexts, len(group.contexts))
 
     def _numbered_weights(self, group: DataParallelExecutorGroup) -> dict[int, Any]:
-        """The weights of every context, by the index that an updater knows them by."""
+        """The weights of every context, by their index in the updater."""
         weights, _ = self._by_index(group)
         count = self.indices_per_name(group)
         return {
@@ -176,14 +176,14 @@ def install(
     kvstore: Any, optimizer: Any, optimizer_params: Any, group: DataParallelExecutorGroup,
     arg_params: Mapping[str, NDArray], compression_params: Mapping[str, Any] | None, wrap: Callable[[Any], Any],
 ) -> Updates:
-    """Make what updates the parameters of ``group``, and put these into the store.
+    """Make the Updates for the parameters of ``group``, and initialise the parameters in the store.
 
     Args:
-        kvstore, optimizer, optimizer_params: what ``init_optimizer`` was given.
+        kvstore, optimizer, optimizer_params: the arguments of ``init_optimizer``.
         group: the executors whose parameters are updated.
         arg_params: the parameters on the host, by name.
         compression_params: settings of the store's gradient compression, or None.
-        wrap: returns the optimizer to install in the place of the one asked for.
+        wrap: returns the optimizer to install in the place of ``optimizer``.
     """
     store, on_store = _create_kvstore(kvstore, len(group.contexts), arg_params)
     rows = group.batch_size or 1
@@ -204,7 +204,7 @@ def install(
 
 
 def _kind(optimizer: Any) -> str:
-    """How a refusal calls what was given for an optimizer."""
+    """The name of a wrong ``optimizer`` argument in an error message."""
     if isinstance(optimizer, type):
         return f"the class {optimizer.__name__}; call it, as in optimizer={optimizer.__name__}()"
     return type(optimizer).__name__
@@ -217,10 +217,10 @@ def _made_optimizer(
     """Return an optimizer that knows the names of the parameters behind its indices.
 
     Args:
-        optimizer: a name, or an Optimizer, which only gets names if it has none.
-        params: settings by name, or pairs, for one that is made by its name.
-        group: the executors whose parameters it will update.
-        rescale_grad: what gradients are multiplied by; ``params`` may say otherwise.
+        optimizer: a name, or an Optimizer, which gets the parameters' names only if it has none.
+        params: settings by name, or pairs, for an optimizer that is made by its name.
+        group: the executors whose parameters the optimizer will update.
+        rescale_grad: the factor on gradients, unless ``params`` has another.
         on_store: whether the store updates; a parameter then has one index, not one for each context.
 
     Raises:
@@ -258,12 +258,12 @@ def _made_optimizer(
 def given_kept_on_failure(
     kvstore: Any, optimizer: Any, group: DataParallelExecutorGroup, attributes: Sequence[dict]
 ) -> AbstractContextManager[None]:
-    """A block that installs an optimizer; when it fails, everything is as before.
+    """A block that installs an optimizer; if it fails, store, optimizer, parameters and ``attributes`` are as before.
 
     Args:
-        kvstore, optimizer: what ``init_optimizer`` was given.
+        kvstore, optimizer: the arguments of ``init_optimizer``.
         group: the executors, whose parameters a store may write.
-        attributes: dicts of attributes that get their values back.
+        attributes: dicts of attributes that are restored.
     """
     stored = [kvstore._stored] if type(kvstore) is KVStore else []
     return unchanged_on_failure(group.param_arrays, shallow=[*attributes, *attributes_of(kvstore, optimizer), *stored])

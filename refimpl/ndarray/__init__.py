@@ -7,7 +7,7 @@ from typing import Any as _Any
 
 from ..op_registry import known as _known
 from . import operators
-from .op import *  # noqa: F403  # every operator; what follows takes their names where it has the same
+from .op import *  # noqa: F403  # every operator; imports below replace some
 
 # isort: split
 from . import _internal, contrib, functions, image, linalg, op, pickled, random, sparse  # noqa: F401  # _internal: MXNet's too
@@ -29,8 +29,8 @@ def arange(
 ) -> NDArray:
     """Evenly spaced values from ``start`` up to (not including) ``stop``, each ``repeat`` times.
 
-    ``step`` lies between two values. With ``infer_range`` the end follows from the shape that is asked for. ``ctx``
-    and ``dtype`` are those of the result.
+    ``step`` is the difference of two neighbouring values. With ``infer_range`` the end follows from the requested
+    shape. ``ctx`` and ``dtype`` are the context and the dtype of the result.
     """
     return operators.call(
         "_arange", start=start, stop=stop, step=step, repeat=repeat, infer_range=bool(infer_range),

@@ -1,7 +1,7 @@
 """mx.nd._internal: operators whose names begin with an underscore, as functions on arrays."""
 
 from ..op_registry import namespaces
-from .creation import set_value as _set_value  # its shape comes from ``out`` alone, so it is no operator
+from .creation import set_value as _set_value  # no operator, because its shape comes from ``out`` alone
 from .operators import make_function
 from .pictures import _cvimdecode, _cvimread
 

@@ -1,7 +1,7 @@
-"""The classes of arrays, for modules that stand below them.
+"""The classes of arrays, for modules that these classes import.
 
-A method such as ``a + b`` runs an operator, and operators make arrays. So that neither of the two imports the other,
-``ndarray.py`` and the modules of ``sparse/`` enter their classes here when they are imported.
+A method such as ``a + b`` runs an operator, and operators make arrays. So that classes and operators need not import
+each other, ``ndarray.py`` and the modules of ``sparse/`` enter their classes here when they are imported.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from .sparse.base import BaseSparseNDArray
 
 ndarray: type[NDArray]
-"""The class of dense arrays, from which the sparse ones derive."""
+"""The class of dense arrays, from which the classes of sparse arrays derive."""
 
 SPARSE: dict[str, type[BaseSparseNDArray]] = {}
-"""Sparse storage -> its class."""
+"""Sparse storage type -> class of arrays."""
 
 
 def sparse_class(stype: Any) -> type[BaseSparseNDArray]:

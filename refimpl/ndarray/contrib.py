@@ -1,4 +1,4 @@
-"""mx.nd.contrib: functions on arrays that are written with other operators."""
+"""mx.nd.contrib: the operators ``_contrib_...``, and functions that are written with other operators."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .ndarray import NDArray
 
 
 def expected_count(classes: Any, num_sampled: int, range_max: int) -> Any:
-    """How often ``num_sampled`` draws of :func:`rand_zipfian` are expected to give each of ``classes``."""
+    """The expected number of times that each of ``classes`` comes in ``num_sampled`` draws of :func:`rand_zipfian`."""
     wide = classes.astype("float64")
     return ((wide + 2.0) / (wide + 1.0)).log() / math.log(range_max + 1) * num_sampled
 
@@ -36,9 +36,9 @@ def rand_zipfian(
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Draw candidate classes for a sampled softmax: class c comes with probability ln((c+2)/(c+1)) / ln(range_max+1).
 
-    ``range_max`` is the number of classes, ``ctx`` the context to draw on (default the current one).
-    Returns the ``num_sampled`` classes drawn (int64, repetitions included), and how often each of
-    ``true_classes`` and each class drawn is expected among them (float64).
+    ``range_max`` is the number of classes, ``ctx`` the context to draw on (default the current context).
+    Returns the ``num_sampled`` drawn classes (int64, repetitions included), and the expected number of times that each
+    of ``true_classes``, and each drawn class, comes among them (float64).
     """
     ctx = current_context() if ctx is None else ctx
     drawn = random.uniform(0, math.log(range_max + 1), shape=(num_sampled,), dtype="float64", ctx=ctx)

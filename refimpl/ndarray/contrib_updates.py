@@ -1,7 +1,7 @@
-"""mx.nd.contrib.adamw_update and its kin: update operators that take lists of weights, and a loss scale as a number.
+"""mx.nd.contrib.adamw_update and others: update operators that take lists of weights, and a loss scale as a number.
 
-The formulas are those of ``_adamw_update`` and ``_multi_lamb_update``. Every function returns the new weights, which
-are in ``out`` too when that is given; states, and master copies ``weight32``, change in place.
+The formulas are on the pages of ``_adamw_update`` and ``_multi_lamb_update``. Every function returns the new weights,
+and writes them into ``out`` if given; states, and master copies ``weight32``, change in place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Arrays = Sequence[NDArray]
 
 
 def _scale(like: NDArray, rescale_grad: NDArray | float) -> NDArray:
-    """The scale of gradients as a float32 array where ``like`` is."""
+    """The scale of gradients as a float32 array on the context of ``like``."""
     if isinstance(rescale_grad, NDArray):
         return rescale_grad.as_in_context(like.context).astype("float32", copy=False)
     return full((1,), rescale_grad, ctx=like.context)
@@ -40,16 +40,16 @@ def adamw_update(
         grad: its gradient.
         mean: the running mean of gradients, a state.
         var: the running mean of squared gradients, a state.
-        rescale_grad: what gradients are multiplied by: a number, or an array that holds one.
+        rescale_grad: the factor on gradients: a number, or an array of one element.
         lr: the learning rate.
         eta: the factor on the whole step, weight decay included.
-        beta1: the share of ``mean`` that stays.
-        beta2: the share of ``var`` that stays.
-        epsilon: what the divisor is larger by.
+        beta1: the decay rate of ``mean``.
+        beta2: the decay rate of ``var``.
+        epsilon: added to the divisor.
         wd: the weight decay.
-        clip_gradient: the bound of gradients, none where it is negative.
+        clip_gradient: the bound of gradients; a negative number means no bound.
         out: the array that receives the new weight.
-        name: taken as by every operator, and not used.
+        name: accepted, as by every operator, and not used.
     """
     del name
     inputs = weight, grad, mean, var, _scale(weight, rescale_grad)
@@ -89,13 +89,13 @@ def multi_adamw_update(
         grads: their gradients.
         mean: the running means of gradients, one for each weight.
         var: the running means of squared gradients.
-        rescale_grad: what gradients are multiplied by: a number, or an array that holds one.
+        rescale_grad: the factor on gradients: a number, or an array of one element.
         lrs: the learning rates, one for each weight.
         wds: the weight decays.
         etas: the factors on the whole steps.
         out: the arrays that receive the new weights.
-        name: taken as by every operator, and not used.
-        size: how many weights there are; 0 to count them.
+        name: accepted, as by every operator, and not used.
+        size: the number of weights; 0 means the length of ``weights``.
         **parameters: beta1, beta2, epsilon and clip_gradient.
     """
     del name
@@ -131,11 +131,11 @@ def multi_lamb_update(
         grads: their gradients.
         mean: the running means of gradients, one for each weight.
         var: the running means of squared gradients.
-        step_count: how many updates each weight has had, this one included.
+        step_count: the number of updates of each weight, with this update.
         lrs: the learning rates, one for each weight.
         wds: the weight decays.
         out: the arrays that receive the new weights.
-        num_tensors: how many weights there are; 0 to count them.
+        num_tensors: the number of weights; 0 means the length of ``weights``.
         **parameters: the other parameters of ``_multi_lamb_update``.
     """
     rates: dict[str, Any] = {"learning_rates": lrs, "wds": wds, "step_count": step_count}

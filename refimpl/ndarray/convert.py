@@ -1,4 +1,4 @@
-"""From one storage to another: ``tostype``, and assignment whatever the storages are."""
+"""Conversion between storages: ``tostype``, and assignment between arrays of any storages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STORAGES = ("default", "row_sparse", "csr")
 
 
 def ordered(array: NDArray) -> NDArray:
-    """The array itself, or a copy with ascending indices of a sparse one that has others."""
+    """The array itself, or, for a sparse array whose indices are not ascending, a copy with sorted indices."""
     return cast("BaseSparseNDArray", array)._ordered() if array.is_sparse else array
 
 
@@ -24,9 +24,8 @@ def tostype(array: NDArray, stype: str) -> NDArray:
     """``array`` in storage ``stype``, a copy; the storages are default, row_sparse and csr.
 
     Raises:
-        MXNetError: there is no such storage.
-        MXNetError: a single number, which has no rows.
-        ValueError: csr is asked of an array that is no matrix, or from one sparse storage to the other.
+        MXNetError: there is no storage ``stype``, or it is sparse and ``array`` has no axis.
+        ValueError: ``stype`` is csr and ``array`` is no matrix, or both storages are sparse and differ.
     """
     if stype not in STORAGES:
         raise refusal("Sparse/storage", f"Invalid Input: '{stype}', valid values are: {', '.join(STORAGES)}")
@@ -50,7 +49,7 @@ def tostype(array: NDArray, stype: str) -> NDArray:
 
 
 def refuse_losing(source: NDArray, target: NDArray) -> None:
-    """While recording, no array on the tape is written, and none is copied from there into a sparse array."""
+    """Refuse, while recording, to write an array on the tape, or to copy an array on the tape into a sparse array."""
     tape.refuse_overwriting(target)
     if tape.on_tape(source) and target.is_sparse:
         raise refusal(
@@ -61,7 +60,7 @@ def refuse_losing(source: NDArray, target: NDArray) -> None:
 
 
 def copy_into(source: NDArray, target: NDArray) -> NDArray:
-    """Give ``target`` the values of ``source``, cast, whatever their storages and contexts; returns it.
+    """Copy ``source`` into ``target``, cast to its dtype; any storages and contexts. Returns ``target``.
 
     Raises:
         MXNetError: the shapes differ.

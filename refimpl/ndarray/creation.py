@@ -1,4 +1,4 @@
-"""Arrays made from numbers or from NumPy arrays: zeros, ones, full, eye, linspace, histogram, from_numpy."""
+"""Functions that make arrays of numbers or of NumPy arrays: zeros, ones, full, eye, linspace, histogram, from_numpy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .ndarray import NDArray, array, empty
 
 
 def full(shape: Any, val: Any, ctx: Context | None = None, dtype: Any = None, out: Any = None) -> NDArray:
-    """An array of ``shape`` filled with ``val``, on ``ctx`` and of ``dtype``; or ``out``, filled with it."""
+    """An array of ``shape`` and ``dtype`` on ``ctx``, filled with ``val``; or ``out``, filled with ``val``."""
     made = out if out is not None else empty(shape, ctx, dtype)
     if out is None and isinstance(val, numeric_types):
         made.handle.fill(val)  # type: ignore[arg-type]  # any number
@@ -32,11 +32,11 @@ def zeros(
     """An array of zeros.
 
     Args:
-        shape: its sides, or one side.
-        ctx: where it lives; None for the current context.
-        dtype: type of its elements; None for float32.
+        shape: the shape, a tuple or one whole number.
+        ctx: the context of the array; None for the current context.
+        dtype: the dtype of the array; None for float32.
         stype: "default" for a dense array, "row_sparse" or "csr"; None for dense.
-        kwargs: ``out``, an array that is filled in place of a new one.
+        kwargs: ``out``, an array that is filled and returned instead of a new one.
     """
     if stype not in (None, "default"):
         return empty(shape, ctx, dtype, stype)
@@ -44,7 +44,7 @@ def zeros(
 
 
 def zeros_of(shape: Shape, ctx: Context, dtype: np.dtype) -> NDArray:
-    """A dense array of zeros, quickly made: ``shape`` and ``dtype`` are as inference gives them."""
+    """A dense array of zeros, made without checks: ``shape`` and ``dtype`` come from inference."""
     memory = allocate(shape, dtype, ctx.memory)
     if memory.device == "cpu":
         memory.flat.fill(0)
@@ -59,10 +59,10 @@ def ones(shape: Any, ctx: Context | None = None, dtype: Any = None, **kwargs: An
 
 
 def waitall() -> None:
-    """Return when all work is done.
+    """Wait until all work is done.
 
     Raises:
-        MXNetError: an operator failed, and nobody has heard of it yet.
+        MXNetError: an operator failed, and its failure has not been raised yet.
     """
     engine.wait_all()
 
@@ -70,9 +70,9 @@ def waitall() -> None:
 def eye(
     N: int, M: int = 0, k: int = 0, ctx: Context | None = None, dtype: Any = None, **kwargs: Any  # noqa: N803  # MXNet's
 ) -> NDArray:
-    """Ones on diagonal ``k`` of ``N`` rows and ``M`` columns (0: as many), zeros elsewhere.
+    """A matrix of ``N`` rows and ``M`` columns (0: ``N`` columns) with ones on diagonal ``k``, zeros elsewhere.
 
-    ``ctx`` is the context of the result, ``dtype`` its type (default float32).
+    ``ctx`` is the context of the result, ``dtype`` its dtype (default float32).
     """
     kind = "float32" if dtype is None else dtype_of(dtype).name
     return operators.call("_eye", N=N, M=M, k=k, ctx=ctx, dtype=kind, **kwargs)
@@ -82,9 +82,9 @@ def linspace(
     start: float, stop: float, num: int, endpoint: bool = True, ctx: Context | None = None,
     dtype: Any = "float32",
 ) -> NDArray:
-    """``num`` numbers evenly apart from ``start`` to ``stop``, which is left out unless ``endpoint``.
+    """``num`` evenly spaced numbers from ``start`` to ``stop``; ``stop`` is excluded unless ``endpoint``.
 
-    ``ctx`` and ``dtype`` are those of the result.
+    ``ctx`` and ``dtype`` are the context and the dtype of the result.
     """
     return operators.call(
         "_linspace", start=start, stop=stop, num=num, endpoint=endpoint, ctx=ctx,
@@ -93,13 +93,13 @@ def linspace(
 
 
 def set_value(src: float, out: NDArray) -> NDArray:
-    """Overwrite every element of ``out`` with ``src``, cut to its dtype."""
+    """Overwrite every element of ``out`` with the number ``src``, cast to the dtype of ``out``; returns ``out``."""
     out[:] = src
     return out
 
 
 def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
-    """Make row ``i`` of ``out`` (rows, columns) 1 at ``indices[i]`` and 0 elsewhere; returns ``out``.
+    """Set row ``i`` of ``out`` (rows, columns) to 1 at column ``indices[i]`` and to 0 elsewhere; returns ``out``.
 
     Raises:
         AssertionError: an argument is not an NDArray.
@@ -109,21 +109,21 @@ def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
 
 
 def _function(name: str) -> Callable[..., Any]:
-    """An operator that checks that it is given arrays."""
+    """The function of operator ``name``, which checks that its inputs are arrays."""
     return operators.make_function(get(name), name)
 
 
 def histogram(
     a: NDArray, bins: int | NDArray = 10, range: tuple[float, float] | None = None  # noqa: A002  # MXNet's name
 ) -> list[NDArray]:
-    """How many elements lie in each bin (int64), and the edges of the bins.
+    """The number of elements in each bin (int64), and the edges of the bins.
 
-    ``bins`` holds the edges, or says how many bins of equal width there are in ``range``. Without a range NumPy
+    ``bins`` is an array of the edges, or the number of bins of equal width in ``range``. Without ``range`` NumPy
     counts, and both arrays are float32.
 
     Raises:
-        ValueError: ``bins`` is neither a positive whole number nor an NDArray, or there is no range and a number in
-            ``a`` is not finite.
+        ValueError: ``bins`` is neither a positive whole number nor an NDArray, or ``range`` is missing and an element
+            of ``a`` is not finite.
         MXNetError: there is no memory for so many bins.
     """
     if isinstance(bins, NDArray):
@@ -147,13 +147,13 @@ def histogram(
 def from_numpy(ndarray: np.ndarray, zero_copy: bool | None = None, array_cls: type = NDArray) -> NDArray:
     """An array of the values and dtype of a NumPy array, copied.
 
-    MXNet shares the memory unless ``zero_copy`` is False. Here it cannot be shared: without ``zero_copy`` a warning
-    tells of the copy, and a C-contiguous array is demanded as in MXNet.
+    MXNet shares the memory unless ``zero_copy`` is False. Here the memory cannot be shared: without ``zero_copy`` a
+    warning says so, and the array has to be C-contiguous as in MXNet. ``array_cls`` is the class of the result.
 
     Raises:
         TypeError: ``ndarray`` is not a NumPy array.
-        ValueError: ``zero_copy`` is True; or the array is not C-contiguous and ``zero_copy`` is not given; or its dtype
-            is none of an NDArray's.
+        ValueError: ``zero_copy`` is True; or the array is not C-contiguous and ``zero_copy`` is not given; or no
+            NDArray can have its dtype.
     """
     if not isinstance(ndarray, np.ndarray):
         raise refusal("NDArray/from-numpy", f"expected a numpy.ndarray, got {type(ndarray)}", TypeError)

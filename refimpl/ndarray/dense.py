@@ -1,4 +1,4 @@
-"""Operators on dense arrays: find memory, let the page fill it, put the call on the tape."""
+"""Operators on dense arrays: find memory for the results, let the page fill it, record the call on the tape."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 def sides_of(shape: Any) -> tuple[int, ...]:
-    """A shape, given as whole numbers or as one of them.
+    """A shape as a tuple, from a sequence of whole numbers or one whole number.
 
     Raises:
-        MXNetError: it is not made of whole numbers, or one of them is negative.
+        MXNetError: a dimension is not a whole number, or negative.
     """
     given = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
     if not all(isinstance(side, integer_types) and side >= 0 for side in given):
@@ -37,7 +37,7 @@ def sides_of(shape: Any) -> tuple[int, ...]:
 
 
 def plan_of(op: Op, p: Any, inputs: Sequence[Buffer], targets: Sequence[NDArray] = ()) -> Plan:
-    """The plan of a call; ``targets`` tell their shapes where there are no inputs."""
+    """The plan of a call: its output shapes and dtypes. An operator without inputs takes the shapes of ``targets``."""
     try:
         return runner.plan(op, p, inputs, [target.shape for target in targets])
     except MXNetError as error:
@@ -53,7 +53,7 @@ def _overlap(left: Buffer, right: Buffer) -> bool:
 
 
 def _may_write(op: Op, target: NDArray, index: int, sources: list[NDArray], dtype: np.dtype) -> bool:
-    """Whether a kernel may write straight into ``target``: right dtype, no clash with an input."""
+    """Whether a kernel may write into the memory of ``target``: it has the right dtype and overlaps no input."""
     memory = target._buffer
     if memory.flat.dtype != dtype:
         return False
@@ -68,7 +68,7 @@ def _may_write(op: Op, target: NDArray, index: int, sources: list[NDArray], dtyp
 
 @decides("NDArray/out")
 def listed_targets(op: Op, out: Any) -> list[NDArray]:
-    """What ``out=`` names, as a list."""
+    """The arrays of ``out=``, as a list."""
     targets = list(out) if isinstance(out, (list, tuple)) else [out]
     if not all(isinstance(target, classes.ndarray) for target in targets):
         raise refusal("nd/out-type", f"{op.name}: out must be an NDArray or a list of them, got {out!r}", TypeError)
@@ -80,7 +80,7 @@ def invoke(
 ) -> Any:
     """Run ``op`` on dense arrays and return its visible outputs: one array, or a list of several.
 
-    ``targets`` receive the results, and ``out``, where it is not None, is returned in their place.
+    ``attrs`` are the parameters by name. ``targets`` receive the results; ``out``, if not None, is returned instead.
 
     Raises:
         MXNetError: a parameter, shape or dtype is refused, or the context is absent.
@@ -103,7 +103,7 @@ def execute(
     op: Op, p: Any, attrs: dict[str, Any], inputs: list[NDArray], ctx: Context,
     targets: Sequence[NDArray] = (), out: Any = None,
 ) -> Any:
-    """Run an operator whose parameters are read, on dense arrays: find memory, run, put it on the tape."""
+    """Run an operator with parsed parameters on dense arrays: find memory, run, record on the tape."""
     memory = ctx.memory
     sources = [a if a._ctx is ctx or a._ctx.memory == memory else a.as_in_context(ctx) for a in inputs]
     memories = [a._buffer for a in sources]
@@ -134,7 +134,7 @@ def execute(
 
 @decides("NDArray/no-uninitialised")
 def _begin_partial(targets: Sequence[NDArray], results: Sequence[Buffer]) -> None:
-    """Fill results of which an operator may leave parts as they are: with what the targets hold, else zeros."""
+    """Fill results that an operator may leave unwritten in part: with the values of the targets, else with zeros."""
     for result in results[len(targets) :]:
         result.fill(0)
     for target, result in zip(targets, results, strict=False):
@@ -143,7 +143,7 @@ def _begin_partial(targets: Sequence[NDArray], results: Sequence[Buffer]) -> Non
 
 
 def _fitting(op: Op, plan: Plan, targets: Sequence[NDArray], visible: int) -> Sequence[NDArray]:
-    """Those targets that receive an output, found to fit."""
+    """The targets that receive an output; their number and shapes are checked."""
     for target, (shape, _) in zip(targets, plan.results, strict=False):
         if target.shape != shape:
             raise refusal("nd/out-shape", f"{op.name}: out has shape {target.shape}, expected {shape}")
@@ -158,7 +158,7 @@ def _fitting(op: Op, plan: Plan, targets: Sequence[NDArray], visible: int) -> Se
 def _results_in(
     targets: Sequence[NDArray], op: Op, plan: Plan, sources: list[NDArray], memory: str
 ) -> tuple[list[Buffer], list[tuple[Buffer, NDArray]]]:
-    """Memory for all results: that of the targets where it may be written; and what is to be copied to a target."""
+    """Memory for all results: a target's own where a kernel may write it, else new; and (memory, target) to copy."""
     results, elsewhere = [], []
     for index, (shape, dtype) in enumerate(plan.results):
         if index < len(targets) and _may_write(op, targets[index], index, sources, dtype):
@@ -171,14 +171,14 @@ def _results_in(
 
 
 def _copy_back(inputs: list[NDArray], sources: list[NDArray]) -> None:
-    """Let inputs change as their copies on the device of the first input have changed."""
+    """Copy inputs that were copied to the device of the first input back, as the operator may have changed them."""
     for given, used in zip(inputs, sources, strict=True):
         if used is not given:
             given[:] = used
 
 
 def _run(op: Op, p: Any, sources: list[Buffer], results: list[Buffer], ctx: Context) -> None:
-    """Let the page fill ``results``, now or when the engine says so; a failure stays with them."""
+    """Let the page fill ``results``, now or when the engine decides; after a failure, ``results`` hold it."""
     is_train = tape.STATE.training
     if fast_road.is_quiet():
         try:

@@ -1,4 +1,4 @@
-"""Which operators work on sparse storage, as a table; everything else runs on dense copies, and says so once.
+"""Operators on sparse arrays: by a rule of the table of storages, or on dense copies, which is logged once.
 
 The table is ``refimpl/op_registry/storage_rules.py``; ``sparse/rules_*.py`` fill it, and :func:`invoke` reads it.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def find(op: Op, p: Any, arrays: Sequence[NDArray]) -> Rule | None:
-    """The rule for these arrays, None when there is none."""
+    """The rule for an operator on arrays of these storages; None when there is none."""
     storages: Storages = tuple(array.stype for array in arrays)
     lines = RULES.get((op.name, storages), [])
     if len(set(storages)) == 1:
@@ -37,7 +37,7 @@ def find(op: Op, p: Any, arrays: Sequence[NDArray]) -> Rule | None:
 
 
 def output_storage(op: Op, p: Any, arrays: Sequence[NDArray], rule: Rule | None) -> str:
-    """The storage of the result for these arrays, of which ``rule`` was found."""
+    """The storage of the result of ``op`` on ``arrays``; ``rule`` is the result of :func:`find`."""
     if rule is not None:
         return p.stype if rule.output == "stype" else rule.output
     storage = FALLBACK_STORAGE.get(op.name)
@@ -63,7 +63,7 @@ def invoke(op: Op, inputs: Sequence[NDArray], attrs: dict[str, Any], out: Any = 
         return _recorded(op, p, attrs, inputs, arrays, targets, out, rule)
     if rule is None:
         storage = FALLBACK_STORAGE.get(op.name)
-        if storage is not None:  # chosen here, so that the dense operator is not asked for it
+        if storage is not None:  # the storage is chosen here, not by the dense operator
             attrs = {name: value for name, value in attrs.items() if name != "forward_stype"}
         return _on_dense_copies(op, inputs, arrays, attrs, targets, out, storage, p)
     _check(op, p, arrays, targets)
@@ -80,7 +80,7 @@ def _recorded(
     op: Op, p: Any, attrs: dict[str, Any], inputs: Sequence[NDArray], arrays: list[NDArray], targets: list[NDArray],
     out: Any, rule: Rule | None,
 ) -> Any:
-    """Run the dense operator on the tape; its result gets the values and the storage that it has without recording."""
+    """Record the dense operator; its result gets the values and the storage that it has without recording."""
     result = sparse_tape.execute(op, p, attrs, inputs, targets, out)
     if rule is None or rule.updates:
         storage = output_storage(op, p, arrays, rule)
@@ -96,7 +96,7 @@ def _recorded(
 
 
 def _check(op: Op, p: Any, arrays: Sequence[NDArray], targets: Sequence[NDArray]) -> None:
-    """Count, shapes and types of the inputs by the page's own inference; the shape of the output's target."""
+    """Check the number, shapes and dtypes of the inputs by the page's inference, and the shape of the target."""
     signature = signature_of(op, p)
     names = signature.inputs
     if len(names) != len(arrays):
@@ -114,9 +114,9 @@ def _check(op: Op, p: Any, arrays: Sequence[NDArray], targets: Sequence[NDArray]
 def _updated(
     rule: Rule, p: Any, inputs: Sequence[NDArray], arrays: list[NDArray], targets: list[NDArray], out: Any
 ) -> NDArray:
-    """Run an update: of the target in place when it is the first input, of a copy of that otherwise."""
+    """Run an update rule: in place when the target is the first input, otherwise on a copy of the first input."""
     for given, used in zip(inputs, arrays, strict=True):
-        if given is not used:  # sorted on the way in: updates write into the caller's arrays
+        if given is not used:  # its indices were sorted in a copy: updates write into the caller's arrays
             given._become(used)  # type: ignore[attr-defined]  # sparse, since only those are sorted
     arrays = list(inputs)
     if targets and targets[0] is inputs[0]:
@@ -137,7 +137,7 @@ _REPORTED: set[Any] = set()
 
 
 def report(key: Any, what: str) -> None:
-    """Log what falls back to dense memory, once for each key, unless the environment says no."""
+    """Log a fallback to dense memory, once for each key, unless MXNET_STORAGE_FALLBACK_LOG_VERBOSE is 0."""
     if key in _REPORTED or os.environ.get("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "1") == "0":
         return
     _REPORTED.add(key)
@@ -147,7 +147,7 @@ def report(key: Any, what: str) -> None:
 
 
 def _report(op: Op, inputs: Sequence[NDArray], targets: Sequence[NDArray]) -> None:
-    """One logged line for each operator and storages that fall back."""
+    """Log the fallback of an operator, once for each combination of storages."""
     read, written = (tuple(array.stype for array in arrays) for arrays in (inputs, targets))
     out = f" and out ({', '.join(written)})" if written else ""
     report(
@@ -181,7 +181,7 @@ def _on_dense_copies(
 
 @decides("Sparse/out")
 def _give_back(op: Op, inputs: Sequence[NDArray], copies: Sequence[NDArray]) -> None:
-    """States that the operator changed, in their own storage."""
+    """Copy states that the operator changed from their dense copies back into the sparse arrays."""
     for name, given, used in zip(op.all_inputs, inputs, copies, strict=False):
         if name in op.mutates and given.is_sparse:
             copy_into(used, given)

@@ -1,4 +1,4 @@
-"""Memory of other libraries, by DLPack. The methods of an array that give its own memory are in ``ndarray.py``."""
+"""DLPack: arrays from other libraries, and capsules for them. The methods of arrays are in ``ndarray.py``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .ndarray import NDArray, _unpickled
 
 
 def from_dlpack(dlpack: Any) -> NDArray:
-    """A copy of what a DLPack capsule, or any object with ``__dlpack__``, holds (CPU only).
+    """An array with a copy of the values of a DLPack capsule, or of any object with ``__dlpack__`` (CPU only).
 
     Raises:
-        TypeError: it is neither, or its element type or layout is not one of ours.
+        TypeError: ``dlpack`` is neither, or an NDArray cannot have its dtype or layout.
     """
     held = dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack)
     try:
@@ -24,11 +24,11 @@ def from_dlpack(dlpack: Any) -> NDArray:
     except (TypeError, ValueError, BufferError, RuntimeError) as error:
         raise refusal("NDArray/from-dlpack", f"this cannot be read as a DLPack capsule: {error}", TypeError) from None
     dtype_of(values.dtype)
-    return NDArray(as_buffer(values), cpu(0))  # kernels may read past an array's end: that of others has none to spare
+    return NDArray(as_buffer(values), cpu(0))  # as_buffer copies into memory that may be read past the end
 
 
 class _Capsule:
-    """Gives a bare capsule the methods that NumPy asks for."""
+    """A bare capsule with the methods that NumPy calls."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule
@@ -41,12 +41,12 @@ class _Capsule:
 
 
 def to_dlpack_for_read(data: NDArray) -> Any:
-    """A DLPack capsule over the memory of ``data``; whoever holds it should not write."""
+    """A DLPack capsule over the memory of ``data``, not to be written."""
     return data.to_dlpack_for_read()
 
 
 def to_dlpack_for_write(data: NDArray) -> Any:
-    """A DLPack capsule over the memory of ``data``; writes through it are seen there."""
+    """A DLPack capsule over the memory of ``data``; writes through the capsule change ``data``."""
     return data.to_dlpack_for_write()
 
 __all__ = ["_unpickled", "from_dlpack", "to_dlpack_for_read", "to_dlpack_for_write"]  # older pickles name the first

@@ -3,13 +3,13 @@
     u64 0x112, u64 0, u64 n, n array records, u64 k (0 or n), k times (u64 length, UTF-8 bytes)
 
 An array record (version 2) is
-    u32 0xF993FAC9, i32 storage (0 dense, 1 row_sparse, 2 csr), for sparse ones the shape of what is stored,
+    u32 0xF993FAC9, i32 storage (0 dense, 1 row_sparse, 2 csr), for sparse arrays the shape of the stored values,
     shape, i32 device type, i32 device id, i32 dtype flag, for each array of indices i32 dtype flag and
     shape, the values in C order, the indices
-where a shape is i32 rank, rank x i64 sides. spec/reference/files/formats.md has the older and the newer kinds.
+where a shape is i32 rank, rank x i64 dimensions. spec/reference/files/formats.md has the older and the newer versions.
 
-Files are hostile until read: every size is checked against what is left of the file before memory is
-reserved, and a refusal names the file and the byte.
+A file may be hostile: every size is checked against the rest of the file before memory is allocated, and an error names
+the file and the byte.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MAX_BYTES = 2**62
 
 
 class _Reader:
-    """Bytes of one file with a position; every read is checked."""
+    """The bytes of one file with a position; every read checks that the bytes are there."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.data, self.name, self.at = data, name, 0
@@ -60,7 +60,7 @@ class _Reader:
         return bytes(self.skip(count))
 
     def skip(self, count: int) -> memoryview:
-        """Step over ``count`` bytes; they are shown, not copied."""
+        """Step over ``count`` bytes; returns a view of them, without a copy."""
         left = len(self.data) - self.at
         if count > left:
             raise self.fail(f"needs {count} more bytes, the file has {left}")
@@ -72,14 +72,14 @@ class _Reader:
         return value
 
     def sides(self, code: str, rank: int) -> tuple[int, ...]:
-        """A shape of known rank."""
+        """A shape of ``rank`` dimensions, each of struct code ``code``."""
         start = self.at
         if not 0 <= rank <= _MAX_RANK:
             raise self.fail(f"rank {rank} is not between 0 and {_MAX_RANK}", start - 4)
         sides = tuple(self.number(code) for _ in range(rank))
         if any(side < 0 for side in sides):
             raise self.fail(f"negative side in shape {sides}", start)
-        # NumPy cannot hold such a shape even when another side is 0 and nothing has to be stored
+        # NumPy cannot hold so large a dimension, even in a shape without elements
         if prod(side or 1 for side in sides) > _MAX_BYTES // 8:
             raise self.fail(f"shape {sides} is larger than any memory", start)
         return sides
@@ -102,7 +102,7 @@ class _Reader:
 
 
 def _require_version(reader: _Reader, magic: int, start: int) -> None:
-    """Records made under np_shape are read under np_shape, all others outside."""
+    """Refuse a record of version 3 outside np_shape, and a record of any other version inside it."""
     if (magic == _V3) == is_np_shape():
         return
     if magic == _V3:
@@ -114,7 +114,7 @@ def _require_version(reader: _Reader, magic: int, start: int) -> None:
 
 @decides("params-file/unallocated", "params-file/older-versions")
 def _read_array(reader: _Reader, *, alone: bool = False) -> NDArray | None:
-    """One record. ``alone``: it is part of a pickle, where what np_shape says does not matter."""
+    """Read one record; None for an array without memory. ``alone``: read a pickle's record under any np_shape."""
     start = reader.at
     magic = reader.number("I")
     stored: tuple[int, ...] = ()
@@ -134,7 +134,7 @@ def _read_array(reader: _Reader, *, alone: bool = False) -> NDArray | None:
     if not alone:
         _require_version(reader, magic, start)
     if not shape and magic != _V3 and not storage:
-        return None  # an array that was never allocated: nothing follows
+        return None  # an array that was never allocated: the record ends here
     device, number = reader.number("i"), reader.number("i")
     dtype = reader.dtype()
     gpu_present = device == Context.devstr2type["gpu"] and 0 <= number < num_gpus()
@@ -149,7 +149,7 @@ def _read_sparse(
     reader: _Reader, storage: int, stored: tuple[int, ...], shape: tuple[int, ...], dtype: np.dtype,
     ctx: Context,
 ) -> NDArray:
-    """The rest of a sparse record: what kind of indices, values, indices."""
+    """Read the rest of a sparse record: dtypes and shapes of the indices, the values, the indices."""
     start = reader.at
     kinds = []
     for _ in range(storage):
@@ -183,8 +183,8 @@ def load_frombuffer(buf: bytes, name: str = "buffer") -> Any:
     """Read a ``.params`` file's bytes: a dict when arrays have names, otherwise a list.
 
     Raises:
-        MXNetError: the bytes are not such a file; the message names ``name`` and the byte.
-        TypeError: ``buf`` holds no bytes.
+        MXNetError: the bytes are no ``.params`` file; the message has ``name`` and the position of the wrong byte.
+        TypeError: ``buf`` is not bytes.
     """
     if not isinstance(buf, (bytes, bytearray, memoryview)):
         raise refusal("params-file/buffer", f"buf must be bytes, got {type(buf).__name__}", TypeError)
@@ -241,7 +241,7 @@ def read_file(fname: str) -> bytes:
 
 @decides("States/sparse")
 def from_record(raw: bytes, name: str = "buffer") -> NDArray | None:
-    """The array of one record, as pickles hold it.
+    """The array of one record, as in a pickle; None for an array without memory.
 
     Raises:
         MXNetError: the bytes are not a record.
@@ -261,16 +261,16 @@ def _values(values: np.ndarray) -> memoryview:
 
 
 def record(source: Any, *, np_shape: bool = False) -> bytes:
-    """One array (dense, row_sparse or csr) as a record: version 2, or 3 where only that can say it.
+    """One array (dense, row_sparse or csr) as a record: version 3 under np_shape or without axes, else version 2.
 
     Raises:
-        MXNetError: a sparse array under np_shape, of which MXNet has no record, or one whose indices are wrong.
+        MXNetError: a sparse array under np_shape, for which MXNet has no record, or with wrong indices.
     """
     return b"".join(_record(source, np_shape=np_shape))
 
 
 def _record(source: Any, *, np_shape: bool) -> Sequence[bytes | memoryview]:
-    """The pieces of a record."""
+    """The parts of a record, in order."""
     place = struct.pack(
         "<iii", source.context.device_typeid, source.context.device_id,
         DTYPE_FLAGS[np.dtype(source.dtype).name],
@@ -296,7 +296,7 @@ def _record(source: Any, *, np_shape: bool) -> Sequence[bytes | memoryview]:
 
 
 def _named(data: Any) -> tuple[list[str], list[Any]]:
-    """(names, arrays) of what is to be saved, checked."""
+    """Check ``data``, which is to be saved; returns (names, arrays)."""
     names: list[Any] = []
     arrays: list[Any] = [data]
     if isinstance(data, Mapping):
@@ -347,8 +347,8 @@ def save(fname: str, data: NDArray | Sequence[NDArray] | Mapping[str, NDArray]) 
     """Write arrays to a file that MXNet 1.x reads; a crash leaves the old file or the new one, whole.
 
     Raises:
-        MXNetError: the folder is missing or not writable, or an array has no place in a file.
+        MXNetError: the folder is missing or not writable, or the format cannot hold an array or a name.
         ValueError: ``data`` is not an NDArray, a list or a dict.
-        TypeError: the list or dict holds something else than NDArrays, or names that are no text.
+        TypeError: an item of the list or dict is not an NDArray, or a name is not a string.
     """
     write_atomically(fname, _parts(*_named(data), is_np_shape()))

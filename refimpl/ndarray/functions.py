@@ -1,4 +1,4 @@
-"""``mx.nd.add`` and its kin: functions that accept an array or a number on either side."""
+"""``mx.nd.add``, ``mx.nd.equal`` and others: functions of two operands, each an array or a number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .ndarray import NDArray
 
 
 class _Row(NamedTuple):
-    """Names of the operators for (array, array), (array, number), (number, array), and what two numbers give."""
+    """Names of the operators for (array, array), (array, number), (number, array); the function of two numbers."""
 
     arrays: str
     right: str
@@ -34,10 +34,10 @@ def _mirrored(stem: str, mirror: str, numbers: Callable[[Any, Any], Any]) -> _Ro
 
 
 class TwoSided(Protocol):
-    """A function of two operands, of which one at least is an array."""
+    """A function of two operands, each an array or a number."""
 
     def __call__(self, lhs: Any, rhs: Any) -> Any:
-        """Apply the operator that fits the operands."""
+        """Apply the operator for these types of operands."""
 
 
 def _function(name: str, row: _Row) -> TwoSided:
@@ -84,7 +84,7 @@ def power(base: Any, exp: Any) -> Any:
     Two numbers give a number.
 
     Raises:
-        TypeError: an operand is neither.
+        TypeError: an operand is neither an array nor a number.
     """
     return _power(base, exp)
 

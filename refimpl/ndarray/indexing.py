@@ -1,7 +1,7 @@
-"""Indexing: which part of an array a key names, read and written.
+"""Indexing: reads and writes the part of an array that a key selects.
 
-``a[i]`` and ``a[i:j]`` share memory with ``a``, as does every basic index that names one contiguous run of memory;
-any other index copies. While autograd records, the part is put on the tape.
+``a[i]`` and ``a[i:j]`` share memory with ``a``, as does every basic index that selects one contiguous run of memory;
+any other index copies. While autograd records, indexing is recorded on the tape.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def set_item(array: NDArray, key: Any, value: Any) -> None:
 
 
 def _follow(array: NDArray, value: NDArray) -> None:
-    """``array[:] = value`` while recording: ``array`` now is what ``value`` is."""
+    """``array[:] = value`` while recording: ``array`` takes the place of ``value`` on the tape, as its cast."""
     if tape.STATE.recording and tape.on_tape(value):
         value._noted("Cast", array, dtype=np.dtype(array.dtype).name)
 
 
 @decides("autograd/parts")
 def _recorded(array: NDArray, key: Any, place: tuple[Shape, int] | None) -> NDArray:
-    """A part of an array that is on the tape: a view by Reshape and slice, or elements by take."""
+    """A part of an array that is on the tape, recorded as Reshape and slice_axis (a view) or as take (a copy)."""
     flat = array.reshape((-1,))
     shape: Shape
     if place is not None and 0 not in place[0]:
@@ -97,12 +97,12 @@ def _recorded(array: NDArray, key: Any, place: tuple[Shape, int] | None) -> NDAr
 
 
 def _array(values: np.ndarray, context: Context) -> NDArray:
-    """An array of these values, in memory of its own."""
+    """An array of these values in new memory."""
     return classes.ndarray(as_buffer(values, context.memory), context)
 
 
 def _locate(shape: Shape, key: Any) -> tuple[Shape, int] | None:
-    """Shape and first element when basic indexing by ``key`` is one contiguous run of memory."""
+    """(shape, index of the first element) of a basic key that selects one contiguous run of memory; else None."""
     if type(key) is int and shape and -shape[0] <= key < shape[0]:
         rest = shape[1:] or (1,)
         return rest, (key % shape[0]) * prod(shape[1:])
@@ -112,7 +112,7 @@ def _locate(shape: Shape, key: Any) -> tuple[Shape, int] | None:
         return (count, *shape[1:]), first * prod(shape[1:]) if count else 0
     skeleton = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), shape, strides_of(shape))
     parts = key if isinstance(key, tuple) else (key,)
-    # with an ellipsis one element stays an array: NumPy does not read it, and it is not there
+    # with an ellipsis NumPy returns a single element as an array, and does not read the missing memory
     part = skeleton[parts if any(p is Ellipsis for p in parts) else (*parts, ...)]
     if not part.flags.c_contiguous:
         return None
@@ -128,7 +128,7 @@ def _is_basic(key: Any) -> bool:
 
 
 def _plain_key(key: Any) -> Any:
-    """Arrays inside a key as integer NumPy arrays; anything NumPy would misread is refused."""
+    """The key with arrays as integer NumPy arrays; a key of another type, which NumPy would misread, is refused."""
     if isinstance(key, tuple):
         return tuple(_plain_key(part) for part in key)
     if isinstance(key, classes.ndarray):
@@ -146,7 +146,7 @@ def _plain_key(key: Any) -> Any:
 
 
 def _numbers(value: Any) -> Any:
-    """``value``, in which text is read as numbers, as it is in MXNet."""
+    """``value``, with text parsed as numbers, as in MXNet; other text and complex numbers are refused."""
     kind = value.dtype.kind if isinstance(value, np.generic | np.ndarray) else np.asarray(value).dtype.kind
     if kind not in "USc":
         return value
@@ -161,7 +161,7 @@ def _numbers(value: Any) -> Any:
 
 
 def _fitting(value: Any, shape: Shape) -> Any:
-    """``value`` as it can be assigned to ``shape``: leading sides of 1 are dropped as in MXNet."""
+    """``value`` without leading axes of length 1 that ``shape`` does not have, which MXNet drops."""
     values = np.asarray(value)
     while values.ndim > len(shape) and values.shape[0] == 1:
         values = values[0]

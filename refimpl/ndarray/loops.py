@@ -1,4 +1,4 @@
-"""mx.nd.contrib.foreach, while_loop and cond: Python loops over arrays, recorded like any other computation."""
+"""mx.nd.contrib.foreach, while_loop and cond as Python loops over arrays, each step recorded like any other."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def foreach(body: Callable, data: Any, init_states: Any) -> tuple[Any, Any]:
     stacked along a new first axis, and the last states.
 
     Raises:
-        AssertionError: something else than arrays is given or returned.
-        MXNetError: there are no rows, or two arrays of ``data`` have different numbers of them.
+        AssertionError: an item of ``data``, the states or the outputs is not an array.
+        MXNetError: there are no rows, or two arrays of ``data`` have different numbers of rows.
     """
     arrays, _ = flatten(data, NDArray, "foreach input")
     flatten(init_states, NDArray, "foreach states")
@@ -48,7 +48,7 @@ def foreach(body: Callable, data: Any, init_states: Any) -> tuple[Any, Any]:
 
 
 def _listed(value: Any) -> list:
-    """What a body returned, as a list: None is no array, one array is a list of one."""
+    """The arrays that a body returned, as a list: empty for None, of one item for one array."""
     if value is None:
         return []
     return list(value) if isinstance(value, (list, tuple)) else [value]
@@ -64,7 +64,7 @@ def while_loop(
     when no step ran), and the last variables.
 
     Raises:
-        ValueError: ``max_iterations`` is missing or no number, there are no variables, the condition is no
+        ValueError: ``max_iterations`` is missing or no number, there are no variables, the condition is not a
             scalar, or ``func`` returns another number of variables or of outputs than before.
     """
     if max_iterations is None:
@@ -97,7 +97,7 @@ def while_loop(
 
 
 def _filled_up(items: list[NDArray], rows: int) -> NDArray:
-    """The items as rows of one array, with zeros for those that are missing."""
+    """The items as rows of one array, with rows of zeros after them up to ``rows``."""
     parts = [item.expand_dims(axis=0) for item in items]
     if len(items) < rows:
         first = items[0]
@@ -121,9 +121,9 @@ def boolean_mask(
 ) -> NDArray:
     """The rows of ``data`` at which ``index``, an array of one axis, is not zero.
 
-    ``out`` receives the rows; ``name`` is taken as by every operator, and not used.
-    How many there are depends on values, so the rows are found before anything is recorded; the gradient of a row
-    that is not taken is zero. Where no row is taken the result has no rows.
+    ``out`` receives the rows; ``name`` is accepted, as by every operator, and not used.
+    The number of rows depends on values, so the rows are selected first, and only ``take`` is recorded; the gradient
+    of a row that is not selected is zero. Without a selected row the result has no rows.
 
     Raises:
         MXNetError: ``axis`` is not 0, or ``index`` does not have one element per row.

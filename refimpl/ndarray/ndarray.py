@@ -48,7 +48,7 @@ class NDArray(ArrayMethods):
 
     @property
     def _data(self) -> Buffer:
-        """The memory, once it holds its values: whoever touches it by hand waits for it."""
+        """The memory, after waiting for its values: for code that reads or writes it outside the engine."""
         if engine.attention:
             engine.settle(self._buffer)
         return self._buffer
@@ -57,7 +57,7 @@ class NDArray(ArrayMethods):
 
     @property
     def shape(self) -> Shape:
-        """Sides of the array."""
+        """Dimensions of the array."""
         return self._buffer.shape
 
     @property
@@ -72,7 +72,7 @@ class NDArray(ArrayMethods):
 
     @property
     def dtype(self) -> type:
-        """Element type, as a NumPy scalar class (``np.float32``)."""
+        """Type of the elements, as a NumPy scalar class (``np.float32``)."""
         return self._buffer.flat.dtype.type
 
     @property
@@ -136,10 +136,10 @@ class NDArray(ArrayMethods):
         return self.asnumpy().reshape(-1)[0]
 
     def wait_to_read(self) -> None:
-        """Return when the array holds its values.
+        """Wait until the array holds its values.
 
         Raises:
-            MXNetError: the operator that should have written them failed.
+            MXNetError: the operator that writes the array failed.
         """
         engine.settle(self._buffer)
 
@@ -154,7 +154,7 @@ class NDArray(ArrayMethods):
         return made
 
     def _noted(self, op_name: str, made: NDArray, **attrs: Any) -> NDArray:
-        """Put what was computed by hand on the tape as the operator that it amounts to; returns ``made``."""
+        """Record ``made``, computed without an operator, as the result of operator ``op_name``; returns ``made``."""
         if tape.STATE.recording:
             op = get(op_name)
             tape.note(op, parsed(op, attrs), attrs, [self], [made._buffer], [made], made._ctx)
@@ -201,7 +201,7 @@ class NDArray(ArrayMethods):
 
     def _shared(self, shape: Shape, start: int) -> NDArray:
         """A view of ``prod(shape)`` elements from element ``start``."""
-        memory = self._buffer  # a view holds values when the bytes do: nobody needs to wait for it
+        memory = self._buffer  # no wait: readers of the view wait for its bytes
         flat = memory.flat[start : start + prod(shape)]
         return NDArray(Buffer(flat, shape, memory.device), self._ctx, self.writable)
 
@@ -224,11 +224,11 @@ class NDArray(ArrayMethods):
         indexing.set_item(self, key, value)
 
     def reshape(self, *shape: Sides, **kwargs: Any) -> NDArray:
-        """Read the same memory with another shape; the codes 0, -1, -2, -3, -4 are those of ``nd.reshape``.
+        """The same memory with another shape; the codes 0, -1, -2, -3, -4 mean the same as for ``nd.reshape``.
 
         Raises:
-            ValueError: the new shape holds fewer elements.
-            MXNetError: it holds more, or its codes make no sense.
+            ValueError: the new shape has fewer elements.
+            MXNetError: the new shape has more elements, or wrong codes.
         """
         if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
             shape = tuple(shape[0])
@@ -258,7 +258,7 @@ class NDArray(ArrayMethods):
         """Repeat the array to ``shape``, which may have more axes in front.
 
         Raises:
-            ValueError: a side that is not 1 would change, or there are fewer axes.
+            ValueError: a dimension that is not 1 would change, or ``shape`` has fewer axes.
         """
         wanted = (shape,) if isinstance(shape, int) else tuple(shape)
         sides = (1,) * (len(wanted) - self.ndim) + self.shape
@@ -279,7 +279,7 @@ class NDArray(ArrayMethods):
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make this array a variable whose gradient ``backward`` writes into ``self.grad``.
 
-        The gradient starts as zeros. The array leaves whatever computation it came from.
+        The gradient starts as zeros. The array loses its place on the tape as the result of an operator.
 
         Raises:
             KeyError: ``grad_req`` is none of write, add and null.
@@ -291,17 +291,17 @@ class NDArray(ArrayMethods):
 
     @property
     def grad(self) -> NDArray | None:
-        """The gradient array given by ``attach_grad``, None without one."""
+        """The gradient array made by ``attach_grad``; None before it."""
         return None if self._place is None else self._place.gradient
 
     def detach(self) -> NDArray:
-        """The same memory outside any computation: no gradient flows through the result."""
+        """An array on the same memory that is not on the tape: no gradient flows through it."""
         return NDArray(self._buffer, self._ctx, self.writable)
 
     def backward(
         self, out_grad: NDArray | None = None, retain_graph: bool = False, train_mode: bool = True
     ) -> None:
-        """Gradients of this array's sum (weighted by ``out_grad``); see ``autograd.backward``."""
+        """Compute the gradients of this array's sum, weighted by ``out_grad``; see ``autograd.backward``."""
         from .. import autograd  # listed in tests/meta: MXNet's API reaches up here
 
         autograd.backward([self], [out_grad], retain_graph, train_mode)
@@ -317,14 +317,14 @@ class NDArray(ArrayMethods):
         return self
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """What ``numpy.asarray(a)`` sees: a copy of the values, the same elements and dtype."""
+        """A copy of the values, for ``numpy.asarray(a)``, in ``dtype`` or the array's own dtype."""
         if copy is False:
             raise refusal("NDArray/array-copy", "values are copied into NumPy: copy=False cannot be", ValueError)
         values = self.asnumpy()
         return values if dtype is None else values.astype(dtype)
 
     def _host(self) -> np.ndarray:
-        """The memory as a NumPy array, shared."""
+        """A NumPy array that shares the memory."""
         memory = self._data
         if memory.device != "cpu":
             message = f"DLPack is offered for arrays on the CPU, this one is on {self._ctx}"
@@ -332,7 +332,7 @@ class NDArray(ArrayMethods):
         return memory.flat.reshape(memory.shape)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        """The memory itself, shared, for ``numpy.from_dlpack`` and ``torch.from_dlpack`` (CPU only)."""
+        """A capsule that shares the memory, for ``numpy.from_dlpack`` and ``torch.from_dlpack`` (CPU only)."""
         return self._host().__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -340,11 +340,11 @@ class NDArray(ArrayMethods):
         return self._host().__dlpack_device__()
 
     def to_dlpack_for_read(self) -> Any:
-        """A DLPack capsule over this memory; whoever holds it should not write."""
+        """A DLPack capsule over this memory, not to be written."""
         return self.__dlpack__()
 
     def to_dlpack_for_write(self) -> Any:
-        """A DLPack capsule over this memory; writes through it are seen here."""
+        """A DLPack capsule over this memory; writes through the capsule change this array."""
         return self.__dlpack__()
 
     @decides("NDArray/pickle")
@@ -352,7 +352,7 @@ class NDArray(ArrayMethods):
         return (_unpickled, (self.asnumpy(), (self._ctx.device_type, self._ctx.device_id)))
 
     # --- operators ---------------------------------------------------------------------------------
-    # Methods that are an operator and nothing else, such as ``sum``, are set on the class below.
+    # Methods that only call an operator, such as ``sum``, are set on the class below.
 
     def split_v2(self, *args: Any, **kwargs: Any) -> Any:
         """``mx.nd.split_v2`` of this array."""
@@ -469,7 +469,7 @@ def empty(
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
     """Copy ``source_array`` (NDArray, NumPy array, nested lists, number) to a context.
 
-    dtype defaults to that of an NDArray and to float32 for everything else.
+    ``dtype`` defaults to the dtype of an NDArray, and to float32 for other sources.
     """
     if type(source_array).__module__.startswith("scipy."):
         return classes.SPARSE["csr"]._of_scipy(source_array, ctx, dtype)

@@ -1,4 +1,4 @@
-"""Nested lists of arrays or symbols, as loops and branches take and return them: made flat, and nested again."""
+"""Flattens the nested lists of arrays or symbols that loops and branches take, and nests flat lists again."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 from ..base import refusal
 
 Form = Any
-"""How something was nested: 0 for one item, n for one symbol of n outputs, a list of forms for a list."""
+"""The nesting of items: 0 for one item, n for a symbol of n outputs, a list of forms for a list."""
 
 
 def flatten(given: Any, kind: type, what: str, parts: Callable[[Any], list] | None = None) -> tuple[list, Form]:
     """The items of nested lists or tuples in order, and the form to nest them again.
 
-    ``parts(item)`` gives the outputs of one item, which may be several for a symbol.
+    ``kind`` is the class of the items, ``what`` names them in messages. ``parts(item)`` returns the outputs of an
+    item, which may be several for a symbol.
 
     Raises:
-        AssertionError: something else than ``kind``, lists and tuples is there.
+        AssertionError: ``given`` holds an object that is no ``kind``, list or tuple.
     """
     if isinstance(given, kind):
         found = [given] if parts is None else parts(given)
@@ -37,7 +38,7 @@ def flatten(given: Any, kind: type, what: str, parts: Callable[[Any], list] | No
 
 
 def nest(items: Sequence[Any], form: Form) -> Any:
-    """The items in the nested lists that :func:`flatten` found them in."""
+    """The items in nested lists of the form that :func:`flatten` returned."""
     rest = list(items)
 
     def taken(form: Form) -> Any:

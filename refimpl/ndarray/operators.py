@@ -20,7 +20,7 @@ _CHOOSING = frozenset({"cast_storage", "dot"})
 
 
 def _asks_for_sparse(op: Op, attrs: dict[str, Any]) -> bool:
-    """Whether the parameters ask for a sparse result, which two operators can give of dense inputs."""
+    """Whether the parameters ask for a sparse result of dense inputs, which two operators can return."""
     return op.name in _CHOOSING and bool({attrs.get("stype"), attrs.get("forward_stype")} & {"csr", "row_sparse"})
 
 
@@ -53,10 +53,10 @@ def _as_given(_: Op, inputs: tuple, attrs: dict[str, Any]) -> tuple[list, dict[s
 
 
 def binary(left: Any, right: Any, array_op: str, scalar_op: str, out: Any = None) -> Any:
-    """An arithmetic operator between an array and an array or a number.
+    """Run an arithmetic operator: ``array_op`` on two arrays, ``scalar_op`` on an array and a number.
 
     Raises:
-        TypeError: ``right`` is neither (a NumPy array, None, a string ...).
+        TypeError: ``right`` is neither an NDArray nor a number (a NumPy array, None, a string ...).
     """
     if out is None and fast_road.is_open():
         return fast_road.road.pair(left, right, array_op, scalar_op)
@@ -66,7 +66,7 @@ def binary(left: Any, right: Any, array_op: str, scalar_op: str, out: Any = None
 
 @decides("NDArray/arithmetic")
 def operands(left: Any, right: Any, array_op: str, scalar_op: str) -> tuple[Op, list[Any], dict[str, Any]]:
-    """Which operator computes ``left`` with ``right``, and on what."""
+    """(operator, input arrays, attributes) of an arithmetic operator on ``left`` and ``right``."""
     if isinstance(right, classes.ndarray):
         return get(array_op), [left, right], {}
     if isinstance(right, numeric_types) and not isinstance(right, np.ndarray):
@@ -108,7 +108,7 @@ def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[list,
 
 
 def taken_apart(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[list, dict[str, Any]]:
-    """The input arrays and the attributes among the arguments of an operator's function."""
+    """(input arrays, attributes) from the arguments of an operator's function."""
     arrays, attrs = _split_arguments(op, args, kwargs)
     if "dtype" in attrs and not isinstance(attrs["dtype"], str):
         attrs["dtype"] = dtype_of(attrs["dtype"]).name

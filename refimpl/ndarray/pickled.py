@@ -1,6 +1,7 @@
-"""The state of an array in MXNet's pickles: ``{"handle": record}``, the bytes that a .params file has for one array.
+"""The state of an array in MXNet's pickles: ``{"handle": record}``, where a record is as in a .params file.
 
-MXNet pickles ``NDArray(None)`` and this state. Pickles of this project name a function instead; both are read.
+MXNet pickles ``NDArray(None)`` and this state. Pickles of this project name the function ``_unpickled`` instead; both
+kinds are read.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from .sparse.base import BaseSparseNDArray
 
 @decides("NDArray/state")
 def _state(self: NDArray) -> dict[str, bytearray | None]:
-    """The array as MXNet's pickles hold it; ``{"handle": None}`` of ``NDArray(None)``."""
+    """The state of the array in MXNet's pickles; ``{"handle": None}`` for ``NDArray(None)``."""
     return {"handle": None if self._ctx is None else bytearray(record(self))}
 
 
 @decides("NDArray/state")
 def _take_state(self: NDArray, state: dict[str, Any]) -> None:
-    """Take the values, type and storage of a record; ``{"handle": None}`` takes nothing.
+    """Take the values, dtype and storage of the record in ``state``; ``{"handle": None}`` changes nothing.
 
     Raises:
-        KeyError: there is no "handle".
-        TypeError: it is not bytes.
-        MXNetError: the bytes are no record, or that of an array of another storage.
+        KeyError: ``state`` has no "handle".
+        TypeError: the handle is not bytes.
+        MXNetError: the bytes are no record, or the record of an array of another storage.
     """
     handle = state["handle"]
     if handle is None:
@@ -48,5 +49,5 @@ def _take_state(self: NDArray, state: dict[str, Any]) -> None:
     self._place = None
 
 
-NDArray.__getstate__ = _state  # type: ignore[attr-defined]  # the file format stands on arrays
+NDArray.__getstate__ = _state  # type: ignore[attr-defined]  # set here, because the file format imports arrays
 NDArray.__setstate__ = _take_state  # type: ignore[attr-defined]  # as above

@@ -1,4 +1,4 @@
-"""Pictures out of files: _cvimdecode and _cvimread, whose shapes come from the file, so that they are no operators."""
+"""Decoding of images: imdecode, and _cvimdecode and _cvimread, which are no operators: the file decides the shape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def _told(name: str, flag: Any, to_rgb: Any, others: dict[str, Any]) -> tuple[bool, bool]:
-    """(colours, red first), as the arguments of ``name`` say."""
+    """(colours, red first), read from the arguments ``flag`` and ``to_rgb`` of the function ``name``."""
     require("imdecode/argument", not others, f"Cannot find argument {sorted(others)}; {name} takes flag and to_rgb")
     try:
         number = int(flag)
@@ -53,14 +53,14 @@ def _cvimdecode(
 
     Args:
         buf: the content of the file, a uint8 NDArray.
-        flag: 1 colours, 0 grey.
-        to_rgb: False puts blue first.
-        out: where to write it.
+        flag: 1 for colours, 0 for grey.
+        to_rgb: whether red comes first; False puts blue first.
+        out: the uint8 array that receives the picture.
         name: without effect.
         kwargs: refused.
 
     Raises:
-        MXNetError: ``buf`` holds no picture, or an argument is none of those above.
+        MXNetError: ``buf`` holds no picture, or an argument is unknown or has a wrong value.
         ImportError: Pillow is not installed.
     """
     color, red_first = _told("_cvimdecode", flag, to_rgb, kwargs)
@@ -79,10 +79,10 @@ def _cvimread(
     name: Any = None,  # noqa: ARG001  # as above
     **kwargs: Any,
 ) -> NDArray:
-    """Read and decode a file, as :func:`_cvimdecode` does.
+    """Read and decode a file; the arguments beside ``filename`` are those of :func:`_cvimdecode`.
 
     Raises:
-        MXNetError: the file cannot be read or holds no picture, or an argument is none of those above.
+        MXNetError: the file cannot be read or holds no picture, or an argument is unknown or has a wrong value.
         ImportError: Pillow is not installed.
     """
     color, red_first = _told("_cvimread", flag, to_rgb, kwargs)
@@ -106,10 +106,10 @@ def imdecode(
     Args:
         str_img: the content of the file.
         clip_rect: (left, top, right, bottom) of the part to take, right and bottom excluded; zeros take all.
-        out: where to write it: (channels, height, width), or (n, channels, height, width).
-        index: which of the n pictures of ``out`` is written.
-        channels: 3 colours, 1 grey.
-        mean: subtracted.
+        out: the array that receives the picture: (channels, height, width), or (n, channels, height, width).
+        index: the number of the picture of ``out`` that is written.
+        channels: 3 for colours, 1 for grey.
+        mean: an array (channels, height, width) that is subtracted from the picture.
 
     Raises:
         MXNetError: ``str_img`` holds no picture, or an argument does not fit it.

@@ -2,10 +2,10 @@
 
 Each function takes the parameters of its distribution as numbers, for one array of ``shape`` (default
 (1,)), or as arrays of one shape, each element of which makes a block of ``shape``: the result then has
-the parameters' shape followed by ``shape``. ``dtype`` is that of the result (default float32, or that of
+the parameters' shape followed by ``shape``. ``dtype`` is the dtype of the result (default float32, or the dtype of
 ``out``), ``ctx`` its context; ``out`` receives the result. spec/reference/arrays/random.md has the rules.
 
-Every function raises AssertionError for numbers mixed with arrays, ValueError for anything else, and
+Every function raises AssertionError for numbers mixed with arrays, ValueError for parameters of other types, and
 MXNetError, when the result is read, for parameters outside their range.
 """
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
-    """A shape that may be given as one number."""
+    """A shape as a tuple, from a tuple, a list or one number."""
     return tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
 
 
 def parameter_kind(parameters: dict[str, Any], array: type) -> type:
-    """Return ``array`` or ``float``, whichever kind all parameters are.
+    """``array`` (the class of arrays) if all parameters are arrays, ``float`` if all are numbers.
 
     Raises:
-        AssertionError: some are arrays, some numbers.
-        ValueError: one is neither.
+        AssertionError: some parameters are arrays and some numbers.
+        ValueError: a parameter is neither.
     """
     first, *others = parameters.values()
     kinds: dict[type, Any] = {array: array, float: numeric_types}
@@ -94,7 +94,7 @@ def normal(
 
 
 def randn(*shape: int, **kwargs: Any) -> NDArray:
-    """Draw normal numbers of the given sides; ``loc``, ``scale``, ``dtype``, ``ctx`` and ``out`` by name."""
+    """Draw normal numbers of this shape; ``loc``, ``scale``, ``dtype``, ``ctx`` and ``out`` are given by name."""
     if "shape" in kwargs:
         raise refusal("random/randn", "randn takes its shape as positional arguments only", TypeError)
     return normal(kwargs.pop("loc", 0), kwargs.pop("scale", 1), shape, **kwargs)
@@ -136,7 +136,7 @@ def negative_binomial(
     k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = None, ctx: Any = None, out: Any = None,
     **kwargs: Unpack[Named],
 ) -> NDArray:
-    """Draw how many failures come before ``k`` successes that have a chance of ``p`` each.
+    """Draw the number of failures before ``k`` successes, each of which has probability ``p``.
 
     ``shape``, ``dtype``, ``ctx`` and ``out`` say what the result is: see the top of this module.
     """

@@ -1,4 +1,4 @@
-"""Elements put together, moved and cut apart: concatenate, moveaxis, split_v2."""
+"""Functions that join and split arrays and move their axes: concatenate, moveaxis, split_v2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
-    """Join arrays along ``axis``; a single array is returned as it is unless ``always_copy``."""
+    """Join arrays along ``axis``; a single array is returned itself unless ``always_copy``."""
     if not arrays:
         raise refusal("NDArray/concatenate", "concatenate needs at least one array", AssertionError)
     if len(arrays) == 1 and not always_copy:
@@ -23,10 +23,10 @@ def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = Tr
 
 
 def moveaxis(tensor: NDArray, source: Any, destination: Any) -> NDArray:
-    """Move axes to other places, as ``numpy.moveaxis``.
+    """Move the axes ``source`` to the positions ``destination``, as ``numpy.moveaxis`` does.
 
     Raises:
-        ValueError: an axis is out of range or named twice, or there are not as many places as axes.
+        ValueError: an axis is out of range or named twice, or there are not as many positions as axes.
     """
     sources = [source] if isinstance(source, int) else list(source)
     targets = [destination] if isinstance(destination, int) else list(destination)
@@ -50,11 +50,11 @@ def split_v2(
 ) -> NDArray | list[NDArray]:
     """Cut ``ary`` along ``axis`` into a number of equal parts, or before each of a tuple of indices.
 
-    ``indices_or_sections`` is that number or that tuple. With ``squeeze_axis`` parts of length 1 lose the axis.
-    Returns a list of arrays, or the only one.
+    ``indices_or_sections`` is the number of parts or the tuple of indices. With ``squeeze_axis`` parts of length 1
+    lose the axis. Returns a list of arrays; a single part is returned itself.
 
     Raises:
-        ValueError: the number of parts does not divide the side, or neither a number nor a tuple is given.
+        ValueError: the number of parts does not divide the dimension, or is neither a number nor a tuple.
         MXNetError: a part would be empty, or the axis is out of range.
     """
     if isinstance(indices_or_sections, integer_types):

@@ -1,4 +1,4 @@
-"""Recording on and off, training mode on and off: switches of each thread, and scopes that put them back."""
+"""The switches of each thread for recording and training mode, and scopes that restore them."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from .tape import STATE
 
 
 def set_recording(is_recording: bool) -> bool:
-    """Turn recording on or off in this thread; returns what it was."""
+    """Turn recording on or off in this thread; returns whether it was on."""
     before, STATE.recording = STATE.recording, bool(is_recording)
     return before
 
 
 def set_training(train_mode: bool) -> bool:
-    """Turn training mode on or off in this thread; returns what it was."""
+    """Turn training mode on or off in this thread; returns whether it was on."""
     before, STATE.training = STATE.training, bool(train_mode)
     return before
 
 
 def is_recording() -> bool:
-    """Whether operators are put on the tape."""
+    """Whether operators are recorded on the tape in this thread."""
     return STATE.recording
 
 
 def is_training() -> bool:
-    """Whether operators such as Dropout behave as in training."""
+    """Whether operators such as Dropout run as in training in this thread."""
     return STATE.training
 
 
 @decides("autograd/scopes")
 class Scope:
-    """Sets recording and training mode (None: leave as it is) for a block, and puts back what was."""
+    """Sets recording and training mode for a block (None: unchanged), and restores both after it."""
 
     def __init__(self, recording: bool | None, training: bool | None) -> None:
         self._wanted = (recording, training)
 
     def __enter__(self) -> None:
         self._before = before = (STATE.recording, STATE.training)
-        # in one step: nobody puts back what an interruption has left here
+        # in one step: after an interrupt inside __enter__, __exit__ would not restore the switches
         STATE.recording, STATE.training = (
             old if new is None else new for old, new in zip(before, self._wanted, strict=True)
         )
@@ -51,12 +51,12 @@ class Scope:
 
 
 def record(train_mode: bool = True) -> Scope:
-    """Within the block operators are put on the tape, and run as in training unless told otherwise."""
+    """Within the block operators are recorded on the tape, and run as in training unless ``train_mode`` is False."""
     return Scope(True, train_mode)
 
 
 def pause(train_mode: bool = False) -> Scope:
-    """Within the block nothing is put on the tape."""
+    """Within the block no operator is recorded, and operators run as in prediction unless ``train_mode``."""
     return Scope(False, train_mode)
 
 

@@ -1,4 +1,4 @@
-"""How a computed gradient goes into its array: MXNet's ``grad_req``, and ``req`` in an operator of the user."""
+"""How a gradient is written into its array: MXNet's ``grad_req``, and ``req`` in a user's operator."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ REQUIREMENTS = {
     "write": "the gradient replaces what the array held",
     "add": "the gradient is added to what the array held",
 }
-"""What ``grad_req`` may be for one argument, and what it means."""
+"""The values of ``grad_req`` for one argument, and their meanings."""
 
 ASSIGNMENTS = {**REQUIREMENTS, "inplace": "as write, where the array may be the memory of an input"}
-"""What ``req`` may be for one array that an operator of the user writes."""
+"""The values of ``req`` for one array that a user's operator writes."""
 
 
 def require_known(clause: str, found: Sequence[str]) -> None:
-    """Refuse what is no requirement.
+    """Refuse unknown requirements; ``clause`` is the clause of the error.
 
     Raises:
-        KeyError: one of ``found`` is none of ``REQUIREMENTS``.
+        KeyError: an entry of ``found`` is not in ``REQUIREMENTS``.
     """
     for req in found:
         if req not in REQUIREMENTS:

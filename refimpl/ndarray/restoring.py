@@ -1,4 +1,4 @@
-"""Giving things back what they held, when the call that was changing them fails in the middle."""
+"""Restores arrays, containers and attributes when the call that changes them fails."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from .ndarray import NDArray, empty
 VALUES = frozenset({int, float, bool, str, type(None), np.float32, np.float64})
 """Types of what nobody writes in place."""
 _ZEROS = object()
-"""What is remembered of an array whose bits are all 0, as bind leaves it: to read it takes no memory of the system."""
+"""Stands for the values of an array whose bits are all 0, as after bind: no copy is made."""
 _LARGE = 1 << 16
-"""Bytes from which on an array is searched for a bit that is 1; a smaller one is copied as soon."""
+"""The least bytes of an array that is searched for a bit of 1; copying a smaller array is as fast."""
 
 
 class Held:
-    """What arrays, containers and objects hold now, to be given back to the very same ones.
+    """The present contents of arrays, containers and objects, which :meth:`give_back` restores in the same objects.
 
-    Followed are dicts, lists and tuples, ``roots`` that have attributes, and objects of ``kinds``; anything else
-    counts as a value. Without ``listed`` arrays in lists are values too: only the list is remembered. Of the dicts
-    in ``shallow`` only is remembered which values they hold.
+    Args:
+        roots: the objects, whose items and attributes are followed.
+        kinds: classes whose objects are followed, too, like dicts, lists and tuples; other objects count as values.
+        listed: False does not follow lists, except roots: only their items are remembered, not the arrays' values.
+        shallow: dicts that are not followed: only their items are remembered.
     """
 
     def __init__(
@@ -61,7 +63,7 @@ class Held:
                 todo += (vars(thing) | {"sym_info": None}).values()
 
     def give_back(self) -> None:
-        """Put everything back, into the same arrays and containers; autograd records, or not, as then."""
+        """Restore the contents of all arrays and containers, and autograd's switches for recording and training."""
         tape.STATE.recording, tape.STATE.training = self._switches
         for container, before in self._containers:
             if isinstance(container, list):
@@ -74,12 +76,12 @@ class Held:
 
 
 def attributes_of(*things: Any) -> list[dict]:
-    """The dicts of attributes of those that have one; a class keeps its own, which nobody may replace."""
+    """The attribute dicts of the objects that have one; classes are left out, as their dicts are read-only."""
     return [vars(thing) for thing in things if hasattr(thing, "__dict__") and not isinstance(thing, type)]
 
 
 def _copy(array: Any) -> Any:
-    """The values of an array in memory of its own, off the tape; one that failed stays failed."""
+    """A copy of an array's values, off the tape; the copy of an array that holds a failure holds it, too."""
     if not isinstance(array, NDArray) or array.is_sparse:
         return array.copy()
     if array._buffer.device == "cpu" and not engine.attention:  # no GPU, no task of the engine, no failure
@@ -108,7 +110,7 @@ def _overwrite(array: Any, before: Any) -> None:
 @contextmanager
 @decides("Module/atomic", "KVStore/atomic", "KVStore/no-memory", "Bucketing/atomic", "SVRG/atomic", "Executor2/atomic")
 def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
-    """Give ``roots`` back what they held before the block when it fails; see :class:`Held`."""
+    """If the block fails, restore the contents that ``roots`` had before it; ``how`` has options of :class:`Held`."""
     held = Held(*roots, **how)
     try:
         yield
@@ -119,9 +121,9 @@ def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
 
 @decides("DataIter/undelivered", "DataIter/interrupted-reset")
 def delivered(iterator: Any, step: Callable[[], Any]) -> Any:
-    """What ``step()`` delivers; unless that is the end, an ``iterator`` whose step fails is as it was before.
+    """The result of ``step()``; if it fails, other than by StopIteration, ``iterator`` gets its attributes back.
 
-    There is no ``with`` here: nothing may come between the delivery and the return.
+    There is no ``with`` here: no interrupt may come between the result and the return.
     """
     before = dict(vars(iterator))
     try:

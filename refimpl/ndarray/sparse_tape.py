@@ -1,8 +1,8 @@
 """Sparse arrays on the tape.
 
-The tape holds dense memory. A sparse array that is read while autograd records stands there as its dense copy, which
-remembers the array as its ``origin``; a result gets the values and the storage that it has without recording, and the
-place of the dense result. So a gradient is that of the dense operators, and flows through sparse arrays.
+The tape holds dense memory. A sparse array that is read while autograd records is on the tape as its dense copy, whose
+place has the array as ``origin``. A sparse result has the values and the storage that it has without recording, and the
+place of the dense result. So gradients are computed by dense operators, and flow through sparse arrays.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def recording(*arrays: NDArray) -> bool:
-    """Whether autograd records what is computed from these arrays."""
+    """Whether autograd records an operator on these arrays."""
     return tape.STATE.recording and any(tape.on_tape(array) for array in arrays)
 
 
 def stand_in(array: NDArray) -> NDArray:
-    """The dense array that stands for ``array`` on the tape: itself, or a copy with its place.
+    """The dense array that stands for ``array`` on the tape: the array itself, or a dense copy with its place.
 
-    The copy of a variable is made anew for each use, since it may have been written in between.
+    A variable is copied again for each use, because it may have been written in between.
     """
     if not array.is_sparse:
         return array
@@ -46,7 +46,7 @@ def stand_in(array: NDArray) -> NDArray:
 def execute(
     op: Op, p: Any, attrs: dict[str, Any], inputs: Sequence[NDArray], targets: list[NDArray], out: Any
 ) -> Any:
-    """Run the dense operator on stand-ins and put it on the tape.
+    """Run and record the dense operator on the stand-ins of ``inputs``.
 
     Raises:
         MXNetError: an array in ``out`` is sparse.
@@ -62,13 +62,13 @@ def execute(
 
 
 def with_storage(result: NDArray, made: NDArray) -> NDArray:
-    """``made``, which holds the values of ``result`` in another storage, at its place on the tape."""
+    """``made``, the values of ``result`` in another storage, with the place of ``result`` on the tape."""
     made._place = result._place
     return made
 
 
 def cast(array: NDArray, stype: str) -> NDArray:
-    """``array`` in storage ``stype``, recorded where autograd records."""
+    """``array`` in storage ``stype``; recorded as cast_storage where autograd records."""
     if not recording(array):
         return tostype(array, stype)
     tape_free = tostype(array, stype)

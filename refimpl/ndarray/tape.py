@@ -1,8 +1,8 @@
-"""The tape: what ran while ``autograd.record()`` was on, as data.
+"""The tape: the operators that ran within ``autograd.record()``, as data.
 
-An operator that reads an array which is on the tape leaves a :class:`Record`. An array is on the tape when it has
-a :class:`Place`: it is a variable whose gradient is wanted, or an output of a record. ``refimpl/autograd/autograd.py``
-reads the records backwards; nothing here computes.
+An operator that reads an array on the tape leaves a :class:`Record`. An array is on the tape when it has a
+:class:`Place`: it is a variable whose gradient is wanted, or an output of a record. ``refimpl/autograd/autograd.py``
+reads the records backwards; this module computes nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @decides("autograd/thread")
 class _State(threading.local):
-    """Every thread records for itself."""
+    """The switches of one thread: each thread has its own recording and training mode."""
 
     recording = False
     training = False
@@ -32,9 +32,9 @@ STATE = _State()
 
 
 class Record:
-    """One operator that ran: its parameters, where its inputs came from, and the memory of its outputs.
+    """One operator that ran: its parameters, the places of its inputs, and the memory of its outputs.
 
-    ``outputs`` holds hidden outputs too. A ``spent`` record was read by a backward pass that did not retain it.
+    ``outputs`` holds hidden outputs too. A record is ``spent`` when a backward pass without ``retain_graph`` read it.
     """
 
     __slots__ = ("attrs", "context", "inputs", "op", "outputs", "params", "spent")
@@ -50,11 +50,11 @@ class Record:
 
 
 class Place:
-    """Where an array stands: output ``index`` of ``record``, or a variable (``record`` is None).
+    """The place of an array on the tape: output ``index`` of ``record``, or a variable or constant (no ``record``).
 
-    ``value`` is the array's memory. Of a variable, ``gradient`` is the array for its gradient and
-    ``requirement`` says how it is written; a constant has none. A constant that has ``left`` was read by a backward
-    pass that did not retain the graph. ``origin`` is the sparse array of which ``value`` is the dense copy.
+    ``value`` is the array's memory. A variable has an array for its ``gradient``, and ``requirement`` says how the
+    gradient is written; a constant has none. A constant has ``left`` the tape when a backward pass without
+    ``retain_graph`` read it. ``origin`` is the sparse array of which ``value`` is the dense copy.
     """
 
     __slots__ = ("context", "gradient", "index", "left", "origin", "record", "requirement", "value")
@@ -94,13 +94,13 @@ def mark(variables: Sequence[NDArray], gradients: Sequence[NDArray], requirement
     """
     require_known("autograd/grad-req", requirements)
     for variable, made, requirement in zip(variables, gradients, requirements, strict=True):
-        # the dense copy of a sparse variable is made when it is read
+        # the dense copy of a sparse variable is made when an operator reads it
         value: Any = None if variable.is_sparse else variable._buffer
         variable._place = Place(value, variable._ctx, gradient=made, requirement=requirement)
 
 
 def require_writable(target: NDArray) -> None:
-    """Refuse to write into a read-only array, or into one on the tape while recording."""
+    """Refuse to write into a read-only array, or, while recording, into an array on the tape."""
     if not target.writable:
         raise refusal("NDArray/writable", "trying to assign to a readonly NDArray", ValueError)
     if STATE.recording:
@@ -111,12 +111,12 @@ def note(
     op: Op, params: Any, attrs: dict[str, Any], inputs: Sequence[NDArray], outputs: list[Buffer],
     made: Sequence[NDArray], context: Context,
 ) -> None:
-    """Put an operator that just ran on the tape, if one of its inputs is there; ``made`` are its visible outputs."""
+    """Record an operator that just ran, if one of its inputs is on the tape; ``made`` are its visible outputs."""
     there = [on_tape(array) for array in inputs]
     if True not in there:
         return
     for array, noted in zip(inputs, there, strict=True):
-        if not noted:  # it becomes a constant
+        if not noted:  # this input becomes a constant
             array._place = Place(array._buffer, array._ctx)
     record = Record(op, params, attrs, [array._place for array in inputs], outputs, context)  # type: ignore[misc]
     for index, array in enumerate(made):

@@ -1,4 +1,4 @@
-"""mx.nd.utils: how arrays are made and kept in files, under the name of MXNet's module."""
+"""mx.nd.utils: functions that make, save and load arrays, in the module where MXNet has them."""
 
 from .creation import zeros
 from .file_format import load, load_frombuffer, save

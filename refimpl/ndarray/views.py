@@ -1,4 +1,4 @@
-"""The methods flatten, expand_dims and squeeze of arrays, which give a view when they are told ``inplace=True``."""
+"""The methods flatten, expand_dims and squeeze of arrays, which return a view with ``inplace=True``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @decides("NDArray/in-place-shapes")
 class ViewMethod(ArrayFunction):
-    """An operator that keeps the elements in their order, as a method that can share the array's memory."""
+    """A method for an operator that keeps the order of the elements, so that its result can share memory."""
 
     def __call__(self, *given: Any, out: Any = None, **kwargs: Any) -> Any:
-        """Run the operator, or with ``inplace`` read the array's memory with the operator's shape.
+        """Run the operator; with ``inplace``, return a view of the array with the shape of the operator's result.
 
         Raises:
-            AssertionError: with ``inplace``, there is no such axis, or its side is not 1.
-            TypeError: an argument is given twice, or there are too many; or ``inplace`` and ``out``.
+            AssertionError: with ``inplace``, there is no such axis, or its length is not 1.
+            TypeError: an argument is given twice, or there are too many; or both ``inplace`` and ``out`` are given.
         """
         array, *args = given
         said, in_place = methods.split_in_place(self.__name__, args, kwargs)
@@ -48,7 +48,7 @@ class ViewMethod(ArrayFunction):
                 "NDArray/in-place-axis", f"{self.__name__} of shape {array.shape}: {error}", AssertionError
             ) from None
         if array.is_sparse:
-            return array.reshape(shape)  # which refuses
+            return array.reshape(shape)  # raises: a sparse array has no views
         return array._noted("Reshape", array._shared(shape, 0), shape=shape)
 
 
@@ -69,7 +69,7 @@ class _LikeMethod(ArrayFunction):
 
 
 def method(op: Op, name: str) -> Callable:
-    """The function of an operator that arrays have as a method."""
+    """The function of ``op`` that becomes the method ``name`` of arrays."""
     if name == "broadcast_like":
         return _LikeMethod(op, name)
     return (ViewMethod if name in methods.IN_PLACE else ArrayFunction)(op, name)

@@ -1,9 +1,9 @@
-"""mx.optimizer: rules that turn gradients into new weights, and the Updater that applies them by key.
+"""mx.optimizer: rules that turn gradients into new weights, and the Updater that applies a rule by key.
 
-``rule.py`` keeps the books (learning rates, multipliers, counts), one file per rule says its formula and
-does the arithmetic by an operator of ``kernels/`` (``apply.py`` calls it), ``grouped.py`` is for rules that are
-given several parameters at once, ``updater.py`` holds the states, ``states.py`` reads and writes them.
-``optimizer.py`` is MXNet's name for all of them.
+``rule.py`` has the learning rates, multipliers and update counts. One file per rule has its formula, and calls an
+operator of ``kernels/`` for the arithmetic (by ``apply.py``). ``grouped.py`` is for rules that take several parameters
+in one call, ``updater.py`` holds the states, ``states.py`` reads and writes them. ``optimizer.py`` is the module in
+which MXNet has all optimizers.
 """
 
 from . import contrib, optimizer

@@ -41,8 +41,8 @@ class AdaDelta(Optimizer):
     """AdaDelta. It has no learning rate: neither ``learning_rate`` nor a scheduler nor ``lr_mult`` changes a step.
 
     Args:
-        rho: how much of both averages stays in each step.
-        epsilon: added under the roots; it sets the length of the first steps.
+        rho: decay rate of both averages.
+        epsilon: added under the square roots; it sets the length of the first steps.
         kwargs: see :class:`Optimizer`.
     """
 

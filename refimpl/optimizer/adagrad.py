@@ -32,7 +32,7 @@ class AdaGrad(Optimizer):
     """AdaGrad. A row_sparse gradient updates its rows only, and allows no weight decay.
 
     Args:
-        eps: added under the root.
+        eps: added under the square root.
         kwargs: see :class:`Optimizer`.
     """
 
@@ -54,7 +54,7 @@ class AdaGrad(Optimizer):
         lr, wd = self._counted_rates(index)
         if wd and grad.stype == "default":
             check_alike("AdaGrad", weight, grad, (state,))
-            weight *= 1 - lr * wd  # beside the gradient, not in it
+            weight *= 1 - lr * wd  # decay of the weight itself, outside the gradient
             wd = 0.0
         apply_update(
             "_sparse_adagrad_update", weight, grad, state, lr=lr, wd=wd, epsilon=self.float_stable_eps,

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 @register
 class Adam(Optimizer):
-    """Adam, with both averages corrected for beginning with zero.
+    """Adam, with both averages corrected for their initial zeros.
 
     Args:
         learning_rate: step size; it replaces the base rate of a scheduler.
-        beta1, beta2: how much of the averages of gradients and of squares stays in each step.
-        epsilon: added to the root.
+        beta1, beta2: decay rates of the averages of gradients and of squared gradients.
+        epsilon: added to the square root.
         lazy_update: for row_sparse gradients, update only the rows that are present.
         kwargs: see :class:`Optimizer`.
     """

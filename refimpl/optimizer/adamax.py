@@ -33,8 +33,8 @@ class Adamax(Optimizer):
 
     Args:
         learning_rate: step size; it replaces the base rate of a scheduler.
-        beta1: how much of the average of gradients stays in each step.
-        beta2: how much of the largest gradient stays in each step.
+        beta1: decay rate of the average of gradients.
+        beta2: decay rate of the largest gradient.
         kwargs: see :class:`Optimizer`.
     """
 

@@ -1,8 +1,8 @@
 """Runs an update operator directly on arrays.
 
 ``mx.nd.sgd_update(...)`` parses attributes and infers shapes on each call. A training step calls the operator once per
-parameter, and its numbers need no parsing. So the rules of this folder call ``apply_update``: the shapes of the arrays
-are compared with that of the weight, and the operator's page runs.
+parameter, with numbers that need no parsing. So the rules of this folder call ``apply_update``: it compares the shapes
+of the arrays with the weight's, and runs the operator's page.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def apply_update(
 ) -> None:
     """Run the operator ``name`` on ``weight``, in place unless there is ``out``; ``states`` change in place too.
 
-    ``grad`` may be on another context. All arrays have the weight's shape; ``grad`` has its dtype.
-    Where one of them is row_sparse the table of ``ndarray/sparse`` decides whether only the
-    gradient's rows are touched.
+    ``grad`` may be on another context. All arrays have the weight's shape; ``grad`` has its dtype. ``parameters`` are
+    the operator's. If an array is row_sparse, the table of ``ndarray/sparse`` decides whether only the gradient's rows
+    are updated.
 
     Raises:
         MXNetError: a shape or dtype differs, or the weight is not of a floating type.
@@ -50,9 +50,9 @@ def apply_update(
 
 
 def apply_together(name: str, groups: Sequence[Sequence[NDArray]], **parameters: Any) -> None:
-    """Run an operator on many weights, in place; ``groups`` holds a weight, its gradient and its states each.
+    """Run an operator on many weights, in place; each group is a weight, its gradient and its states.
 
-    Sparse arrays are stepped as dense copies.
+    Sparse arrays are updated as dense copies, which are copied back.
 
     Raises:
         MXNetError: as :func:`apply_update`.
@@ -70,10 +70,10 @@ def apply_together(name: str, groups: Sequence[Sequence[NDArray]], **parameters:
 
 
 def check_alike(name: str, weight: NDArray, grad: NDArray, states: Sequence[NDArray] = ()) -> None:
-    """Demand that a gradient and states have the weight's shape, and the gradient its floating type.
+    """Require that gradient and states have the weight's shape, and the gradient the weight's floating dtype.
 
     Raises:
-        MXNetError: they do not.
+        MXNetError: a shape or dtype differs.
     """
     shape, dtype = weight.shape, weight.dtype
     if dtype not in _FLOATS:
@@ -95,7 +95,7 @@ def check_alike(name: str, weight: NDArray, grad: NDArray, states: Sequence[NDAr
 
 
 def _fill_rows(state: NDArray) -> None:
-    """Store every row of a row_sparse state that stores none: a state is zeros when it is made."""
+    """Store all rows, as zeros, of a row_sparse state that stores no row, as a new state does."""
     if state.stype == "row_sparse" and not len(state.data):  # type: ignore[attr-defined]  # sparse arrays have it
         state[:] = 0
 
@@ -107,19 +107,19 @@ def zeros_like(weight: NDArray, stype: str = "default") -> NDArray:
 
 
 def master_copy(weight: NDArray) -> NDArray:
-    """The weight in float32, to be stepped in its place."""
+    """A float32 copy of the weight, which is updated instead of the weight."""
     return weight.astype(np.float32)
 
 
 @decides("Optimizer/gradient")
 def clipping(optimizer: Any) -> float:
-    """``clip_gradient`` as update operators take it: -1 for none, and 0 means none as well."""
+    """``clip_gradient`` as update operators take it: -1 for None and for 0, which both mean no clipping."""
     return float(optimizer.clip_gradient) if optimizer.clip_gradient else -1.0
 
 
 @decides("Optimizer/clip-zero", "Optimizer/lazy-clip")
 def strict_clipping(optimizer: Any) -> float:
-    """The same where 0 means what it says: every element of the gradient becomes 0."""
+    """``clip_gradient``, -1 for None; 0 is kept, so that every element of the gradient becomes 0."""
     return -1.0 if optimizer.clip_gradient is None else float(optimizer.clip_gradient)
 
 

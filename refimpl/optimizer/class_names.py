@@ -1,4 +1,4 @@
-"""The names of optimizers and learning rate schedulers in ``.states`` files, and the classes here that they mean."""
+"""The names of optimizers and learning rate schedulers in ``.states`` files, and the classes that they stand for."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _MODULES = {
     "_SVRGOptimizer": "mxnet.contrib.svrg_optimization.svrg_optimizer",
     "_AssignmentOptimizer": "mxnet.contrib.svrg_optimization.svrg_optimizer",
 }
-"""Where MXNet keeps what is not in its module of optimizers."""
+"""MXNet's modules of the optimizers that are not in ``mxnet.optimizer.optimizer``."""
 
 
 def _same_class(known: tuple[str, str], named: tuple[str, str]) -> bool:
-    """Whether a file that says ``named`` means the class ``known``; MXNet moved its own between releases."""
+    """Whether the (module, name) ``named`` of a file stands for ``known``: releases of MXNet moved their classes."""
     if known == named:
         return True
     return known[1] == named[1] in _OF_MXNET and _is_home(known[0]) and _is_home(named[0])
 
 
 def _is_home(module: str) -> bool:
-    """Whether some release of MXNet kept its optimizers or schedulers in this module."""
+    """Whether a release of MXNet has its optimizers or schedulers in this module."""
     return ".".join(module.split(".")[:2]) in ("mxnet.optimizer", "mxnet.lr_scheduler", "mxnet.misc")
 
 
 def is_optimizer(kind: type) -> bool:
-    """Whether a class is an optimizer's."""
+    """Whether a class is a subclass of Optimizer."""
     return issubclass(kind, Optimizer)
 
 
@@ -47,7 +47,7 @@ def _with_subclasses(base: type) -> Iterator[Any]:
 
 
 def written_name(kind: type) -> tuple[str, str]:
-    """(module, name) by which a file names a class: MXNet's own for those that MXNet has."""
+    """(module, name) of a class in a file: for a class of this package, MXNet's module."""
     if issubclass(kind, LRScheduler):
         module = "mxnet.lr_scheduler"
     elif is_optimizer(kind):
@@ -64,9 +64,9 @@ def written_name(kind: type) -> tuple[str, str]:
 
 @decides("States/own-classes", "States/classes")
 def known_class(module: str, name: str) -> Any:
-    """The optimizer or scheduler class that a file means; None when there is none here.
+    """The optimizer or scheduler class with this (module, name) in a file; None when there is none.
 
-    Of several classes of that name the registered one is meant, or else the last one defined.
+    Of several classes with the same name, the result is the registered class, or else the class defined last.
     """
     found = None
     registered: list[type] = list(Optimizer.opt_registry.values())
@@ -81,7 +81,7 @@ def known_class(module: str, name: str) -> Any:
 
 
 def absent(module: str, name: str) -> str:
-    """What to say about a class that :func:`known_class` does not find."""
+    """The reason in the error about a class that :func:`known_class` does not find."""
     if _is_home(module) and name in _OF_MXNET:
         return "a class of MXNet that does not exist here; save the states without the optimizer"
     return (

@@ -1,7 +1,7 @@
 """GroupAdaGrad (``mx.optimizer.contrib``): AdaGrad with one rate for each row.
 
 J. Duchi, E. Hazan, Y. Singer (2011): Adaptive subgradient methods for online learning and stochastic optimization;
-for tables of embeddings, where a row is what is learnt about one word.
+for tables of embeddings, where a row belongs to one word.
 
     g = clip(rescale_grad * grad)
     h <- h + mean of g^2 over each row
@@ -33,7 +33,7 @@ class GroupAdaGrad(Optimizer):
     """AdaGrad with one number for each row of a matrix. A row_sparse gradient updates its rows only.
 
     Args:
-        eps: added under the root.
+        eps: added under the square root.
         kwargs: see :class:`Optimizer`; no parameter may decay.
     """
 

@@ -34,8 +34,8 @@ class FTML(Optimizer):
     """Follow the moving leader.
 
     Args:
-        beta1, beta2: how much of the averages of gradients and of squares stays in each step.
-        epsilon: added to the root.
+        beta1, beta2: decay rates of the averages of gradients and of squared gradients.
+        epsilon: added to the square root.
         kwargs: see :class:`Optimizer`.
     """
 

@@ -1,4 +1,4 @@
-"""Rules that step several parameters in one call, and how such a call is distinguished from one with a single one."""
+"""Base classes of rules that update several parameters in one call, and of rules with momentum."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .rule import Index, Optimizer, warn_half_precision
 
 
 class GroupedOptimizer(Optimizer):
-    """Base of the rules that are handed up to ``aggregate_num`` parameters at once.
+    """Base of rules that take up to ``aggregate_num`` parameters in one call.
 
-    A subclass gives ``_step(indices, weights, grads, states, mixed)``, where ``mixed`` says that states
-    hold float32 copies of the weights.
+    A subclass gives ``_step(indices, weights, grads, states, mixed)``; ``mixed`` says that the states hold float32
+    copies of the weights.
     """
 
     def _step(
@@ -26,18 +26,18 @@ class GroupedOptimizer(Optimizer):
         raise NotImplementedError(f"{type(self).__name__} must override _step")
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """One step of one parameter, or of each of several."""
+        """One step of one parameter, or of several parameters given as lists."""
         self._step(*_as_lists(index, weight, grad, state), mixed=False)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """As :meth:`update`; with a float32 weight in the state the arithmetic is done on that."""
+        """As :meth:`update`; where the state has a float32 weight, the step is computed on it."""
         lists = _as_lists(index, weight, grad, state)
         mixed = self.multi_precision and bool(lists[1]) and lists[1][0].dtype == np.float16
         self._step(*lists, mixed=mixed)
 
 
 class MomentumOptimizer(Optimizer):
-    """Base of the rules whose state is a momentum, or none: ``(momentum, float32 weight)`` beside a copy."""
+    """Base of rules whose state is a momentum or None; with a float32 copy ``(momentum or None, float32 weight)``."""
 
     momentum: float
     lazy_update: bool = False
@@ -64,7 +64,7 @@ class MomentumOptimizer(Optimizer):
 
 @decides("Updater/together")
 def aggregation_size(default: int) -> int:
-    """How many parameters a call is given: MXNET_OPTIMIZER_AGGREGATION_SIZE, or ``default``."""
+    """The most parameters of one call: MXNET_OPTIMIZER_AGGREGATION_SIZE, or ``default``."""
     return int(os.environ.get("MXNET_OPTIMIZER_AGGREGATION_SIZE", str(default)))
 
 

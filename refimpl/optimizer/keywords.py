@@ -1,4 +1,4 @@
-"""Keywords of every optimizer, which those of its own stand beside; for type checkers only."""
+"""The keyword arguments that every optimizer takes beside its own, as types for type checkers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Others(TypedDict, total=False):
-    """What :class:`Optimizer` takes besides its learning rate."""
+    """The keyword arguments of :class:`Optimizer` except ``learning_rate``."""
 
     rescale_grad: float
     param_idx2name: dict[Any, str] | None
@@ -23,7 +23,7 @@ class Others(TypedDict, total=False):
 
 
 class Keywords(Others, total=False):
-    """What :class:`Optimizer` takes."""
+    """The keyword arguments of :class:`Optimizer`."""
 
     learning_rate: float | None
 

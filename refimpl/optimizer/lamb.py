@@ -40,10 +40,10 @@ class LAMB(GroupedOptimizer):
 
     Args:
         learning_rate: step size; it replaces the base rate of a scheduler.
-        beta1, beta2: how much of the averages of gradients and of squares stays in each step.
-        epsilon: added to the root.
+        beta1, beta2: decay rates of the averages of gradients and of squared gradients.
+        epsilon: added to the square root.
         lower_bound, upper_bound: bounds of a weight's length; None or 0 for none.
-        bias_correction: whether the averages are corrected for beginning with zero.
+        bias_correction: whether the averages are corrected for their initial zeros.
         kwargs: see :class:`Optimizer`.
     """
 

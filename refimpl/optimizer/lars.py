@@ -77,7 +77,7 @@ class LARS(MomentumOptimizer, GroupedOptimizer):
 
     @decides("LARS/rule")
     def _get_lrs(self, indices: Any) -> list[float]:
-        """The learning rates of some parameters before scaling; notes that of this update and of the last."""
+        """The learning rates of parameters before scaling; notes the learning rates of this update and of the last."""
         rate = self.learning_rate
         if self.cur_lr is None:
             self.last_lr = rate
@@ -107,13 +107,13 @@ class LARS(MomentumOptimizer, GroupedOptimizer):
 
     @decides("LARS/names")
     def _is_scaled(self, index: Index) -> bool:
-        """Whether the rate of a parameter is measured by lengths."""
+        """Whether the rate of a parameter is scaled by the norms of weight and gradient."""
         return not str(self.idx2name.get(index, index)).endswith(UNSCALED_SUFFIXES)
 
     def _scaled(
         self, weights: list[NDArray], grads: list[NDArray], lrs: list[float], wds: list[float]
     ) -> list[float]:
-        """The rates of parameters that are scaled."""
+        """The scaled rates of parameters, from the norms of weights and gradients."""
         if not weights:
             return []
         op = get("multi_lars")
@@ -124,7 +124,7 @@ class LARS(MomentumOptimizer, GroupedOptimizer):
 
 
 def _squares(arrays: list[NDArray]) -> np.ndarray:
-    """The sum of squares of each array, in float32; what is sparse is zero elsewhere."""
+    """The sum of squares of each array, in float32; of a sparse array only stored elements count."""
     sums = np.zeros(len(arrays), np.float32)
     stored = {k: each.data if each.is_sparse else each for k, each in enumerate(arrays)}  # type: ignore[attr-defined]
     handles = {k: each.handle for k, each in stored.items() if each.size}

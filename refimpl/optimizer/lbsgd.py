@@ -61,9 +61,9 @@ class LBSGD(Optimizer):
     Args:
         momentum: as for :class:`SGD`.
         multi_precision: keep a float32 copy of float16 weights.
-        warmup_strategy: "linear", "power2", "sqrt" or "lars"; see the module's text.
-        warmup_epochs: length of the warm-up.
-        batch_scale: how many calls make one step.
+        warmup_strategy: "linear", "power2", "sqrt" or "lars"; the formulas are in the module's docstring.
+        warmup_epochs: epochs of the warm-up.
+        batch_scale: the number of calls that make one step.
         updates_per_epoch: calls for each parameter in an epoch.
         begin_epoch: epochs that were trained before.
         num_epochs: epochs to train; it has no effect.
@@ -118,7 +118,7 @@ class LBSGD(Optimizer):
 
     @decides("LBSGD/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
-        """Add up the gradient; step when there are enough. ``state`` is what :meth:`create_state` made."""
+        """Add up the gradient; every ``batch_scale`` calls make a step. ``state`` comes from :meth:`create_state`."""
         check_alike("LBSGD", weight, grad)
         early = self._get_lr(index) if _LATE.active else None
         lr, wd = self._counted_rates(index)
@@ -133,7 +133,7 @@ class LBSGD(Optimizer):
                  (lr if early is None else early) * multiplier, wd)
 
     def _added(self, index: Index, grad: NDArray) -> tuple[NDArray, int]:
-        """The sum of gradients with this one, and the number of calls with this one."""
+        """(sum of gradients, number of calls), both with the present gradient."""
         held = self.cumgrads.get(index)
         if held is None:
             return (grad if _ALIASED.active else grad.copy()), self.init_updates + 1
@@ -150,7 +150,7 @@ class LBSGD(Optimizer):
 
     @staticmethod
     def _scale_of(weight: NDArray, mean: NDArray, wd: float) -> float:
-        """The multiplier by the lengths of weight and gradient."""
+        """The multiplier of "lars", from the norms of weight and gradient."""
         of_weight, of_gradient = (_square(array) for array in (weight, mean))
         return min(max(math.sqrt(of_weight / (of_gradient + wd * of_weight + 1e-18)), 0.01), 100)
 

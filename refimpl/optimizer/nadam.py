@@ -46,8 +46,8 @@ class Nadam(Optimizer):
 
     Args:
         learning_rate: step size; it replaces the base rate of a scheduler.
-        beta1, beta2: how much of the averages of gradients and of squares stays in each step.
-        epsilon: added to the root.
+        beta1, beta2: decay rates of the averages of gradients and of squared gradients.
+        epsilon: added to the square root.
         schedule_decay: how fast the momentum rises from about beta1 / 2 to beta1.
         kwargs: see :class:`Optimizer`.
 
@@ -93,7 +93,7 @@ def _momentum(beta1: float, decay: float, t: int) -> float:
 
 
 def _product(beta1: float, decay: float, t: int) -> float:
-    """The product of the first ``t`` momenta; what can no longer be told from 0 beside 1 stays as it is."""
+    """The product of the first ``t`` momenta; a product too small to change 1 - product is not multiplied further."""
     known = PRODUCTS.setdefault((beta1, decay), [1.0])
     while len(known) <= t and known[-1] > SMALL:
         known.append(known[-1] * _momentum(beta1, decay, len(known)))

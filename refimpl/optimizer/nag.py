@@ -56,7 +56,7 @@ class NAG(MomentumOptimizer):
         self._step(index, weight, grad, state)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """One step; with a float32 weight in the state the arithmetic is done on that."""
+        """One step; where the state has a float32 weight, the step is computed on it."""
         if isinstance(index, (list, tuple)):
             super().update_multi_precision(index, weight, grad, state)
         elif self.multi_precision and weight.dtype == np.float16 and isinstance(state, (list, tuple)):
@@ -77,7 +77,7 @@ class NAG(MomentumOptimizer):
         numbers["momentum"] = max(self.momentum, 0.0)
         if _FRESH.active or wd == 0:
             apply_update("nag_mom_update", weight, grad, momentum, **numbers)
-        else:  # into another array: in place the operator reads what it has just written
+        else:  # into another array, because the operator reads its input again after writing
             stepped = weight.copy()
             apply_update("nag_mom_update", weight, grad, momentum, out=stepped, **numbers)
             weight[:] = stepped

@@ -1,4 +1,4 @@
-"""mx.optimizer.optimizer: every optimizer under the name of the module in which MXNet 1.x keeps them."""
+"""mx.optimizer.optimizer: all optimizers, in the module where MXNet 1.x has them."""
 
 from ..ndarray import abs as NDabs  # noqa: N812  # MXNet's name
 from .adadelta import AdaDelta

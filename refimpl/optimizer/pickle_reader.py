@@ -1,9 +1,9 @@
-"""A reader of pickles that builds data and nothing else.
+"""A reader of pickles that only builds data.
 
-A pickle is a program for a machine with a stack, a list of marks and a memo of numbered values. Here is that
-machine without its two powers: where a pickle names a class, :class:`Named` holds the name, and where it calls
-what it named, :class:`Found` holds what the call was given. Every operation is in :data:`_OPERATIONS`; those that
-reach outside the file are in :data:`_OUTSIDE` and are refused.
+A pickle is a program for a machine with a stack, a list of marks and a memo of numbered values. This machine neither
+imports nor calls: where a pickle names a class or function, :class:`Named` holds the name, and where it calls one,
+:class:`Found` holds the arguments. Every operation is in :data:`_OPERATIONS`; operations that reach outside the file
+are in :data:`_OUTSIDE` and are refused.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 from ..base import decides
 
 LONGEST_NUMBER = 1024
-"""Bytes of a whole number; Python takes quadratic time to read and to print long ones."""
+"""The most bytes of a whole number; Python takes quadratic time to read and print long numbers."""
 LARGEST_KEY = 2**60
-"""Whole numbers below this hash to themselves; larger ones can be chosen so that all hash to the same."""
+"""Whole numbers below this hash to themselves; an attacker can choose larger numbers with equal hashes."""
 
 
 class Found:
-    """An object of a file, as data: the class it names, what it was made of, and its state."""
+    """An object of a file, as data: the name of its class, the arguments of the call that made it, and its state."""
 
     __slots__ = ("arguments", "at", "origin", "state")
 
@@ -44,16 +44,17 @@ class Named:
 
 
 Objection = Callable[[str, str], "str | None"]
-"""What speaks against a (module, name); None where nothing does."""
+"""Returns the reason to refuse a (module, name), or None."""
 Refused = Callable[[int, str], Exception]
-"""The error for (byte offset, reason)."""
+"""Returns the error for (byte offset, reason)."""
 
 
 def read(content: bytes, objection: Objection, refused: Refused) -> Any:
     """The value that a pickle, of any protocol from 0 to 5, builds.
 
     Raises:
-        MXNetError: as ``refused`` makes it: this is no pickle, or it names what it must not, or reaches out.
+        MXNetError: made by ``refused``: the content is no pickle, names a class that ``objection`` refuses, or has an
+            operation that reaches outside the file.
     """
     return _Machine(content, objection, refused).run()
 
@@ -90,7 +91,7 @@ class _Machine:
         return value
 
     def error(self, reason: str) -> Exception:
-        """The refusal of the operation at hand."""
+        """The error for the present operation."""
         return self.refused(self.at, reason)
 
     # --- what stands behind an operation -------------------------------------------------------------
@@ -103,11 +104,11 @@ class _Machine:
         return self.content[self.position - count : self.position]
 
     def packed(self, form: str) -> Any:
-        """The next number, in a form of ``struct``."""
+        """The next number, in the ``struct`` format ``form``."""
         return struct.unpack(form, self.take(struct.calcsize(form)))[0]
 
     def counted(self, form: str) -> bytes:
-        """As many bytes as the next number says."""
+        """The next number, in format ``form``, is a count: that many bytes after it."""
         return self.take(self.packed(form))
 
     def line(self) -> bytes:
@@ -120,12 +121,12 @@ class _Machine:
         return found
 
     def text(self, raw: bytes, encoding: str = "utf-8") -> str:
-        """Bytes as text, whole characters only."""
+        """Decode bytes to text; refuse half characters."""
         try:
             found = raw.decode(encoding)
             if encoding == "utf-8":
                 return found
-            # Python 2 wrote some characters in two halves
+            # Python 2 wrote some characters as two surrogates
             return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
         except UnicodeError:
             raise self.error(f"text that is not {encoding}") from None
@@ -187,7 +188,7 @@ class _Machine:
 
     @decides("States/python-2")
     def quoted(self) -> None:
-        """Text of Python 2, as its ``repr``."""
+        """Push text that Python 2 wrote as its ``repr``."""
         line = self.line()
         if len(line) < 2 or line[:1] not in (b"'", b'"') or line[-1:] != line[:1]:
             raise self.error("text without its quotes")
@@ -245,9 +246,9 @@ class _Machine:
         if not isinstance(maker, Named) or type(arguments) is not tuple:
             raise self.error(f"it calls {_kind(maker)} with {_kind(arguments)}")
         if maker.origin == ("collections", "OrderedDict"):
-            given = arguments[0] if arguments else []  # Python 2 gives a list of pairs
+            given = arguments[0] if arguments else []  # Python 2 passes a list of pairs
             self.paired += len(given) if type(given) is list else 0
-            if self.paired > len(self.content):  # one list may be given again and again
+            if self.paired > len(self.content):  # a file may pass one list many times
                 raise self.error("dicts of more pairs than the file can hold")
             if type(given) is not list or not all(type(pair) in (list, tuple) and len(pair) == 2 for pair in given):
                 raise self.error("a dict that is not made of pairs")
@@ -263,7 +264,7 @@ class _Machine:
         state, target = self.pop(), self.top()
         if isinstance(target, Found):
             target.state = state
-        elif state is not None or type(target) is not dict:  # an OrderedDict may be given no state
+        elif state is not None or type(target) is not dict:  # an OrderedDict may get the state None
             raise self.error(f"it gives a state to {_kind(target)}")
 
     def pop_or_mark(self) -> None:
@@ -286,7 +287,7 @@ def _kind(value: Any) -> str:
 
 
 def shown(text: str) -> str:
-    """Text of a file, short enough for a message."""
+    """Text of a file, shortened and escaped for a message."""
     return text if len(text) <= 80 and text.isprintable() else ascii(text[:80])
 
 

@@ -26,13 +26,13 @@ _HELPERS = {
 _LATIN = ("latin-1", "latin1")
 
 DEEPEST = 100
-"""Levels of nesting; what belongs here has less than ten."""
+"""The most levels of nesting; valid files have less than ten."""
 UNFOLDED = 16
-"""How many values, and bytes of arrays, a file may unfold to, per byte: sharing would make them countless."""
+"""The most values, and bytes of arrays, that a file may unfold to, per byte: shared values could multiply them."""
 
 
 def objection(module: str, name: str) -> str | None:
-    """What speaks against a name in a file; None if it belongs there."""
+    """The reason to refuse a (module, name) in a file; None for an array, optimizer, scheduler or helper."""
     if (module, name) in _HELPERS or _is_array(module, name) or class_names.known_class(module, name):
         return None
     return class_names.absent(module, name)
@@ -43,10 +43,10 @@ def _is_array(module: str, name: str) -> bool:
 
 
 def revive(raw: Any, refused: Refused, length: int) -> Any:
-    """What the data of a file of ``length`` bytes stands for. What is shared stays shared.
+    """The objects that the data ``raw`` of a file of ``length`` bytes describes. A shared object stays shared.
 
     Raises:
-        MXNetError: as ``refused`` makes it: this does not fit together.
+        MXNetError: made by ``refused``: the data describe no valid object.
     """
     return _Revival(refused, length).value(raw)
 
@@ -58,15 +58,15 @@ class _Revival:
         self.refused = refused
         self.limit = 1000 + UNFOLDED * length
         self.at = self.depth = self.count = 0
-        self.made: dict[int, Any] = {}  # by identity: whatever has a number is kept by the file's outermost value
+        self.made: dict[int, Any] = {}  # by id: the file's outermost value keeps all objects alive
         self.sizes: dict[int, int] = {}
 
     def error(self, reason: str) -> Exception:
-        """The refusal of the object at hand."""
+        """The error for the present object."""
         return self.refused(self.at, reason)
 
     def value(self, raw: Any) -> Any:
-        """The real value of ``raw``."""
+        """The object that ``raw`` describes."""
         self.count += 1
         if raw is None or isinstance(raw, (bool, int, float, str, bytes)):
             return raw
@@ -121,7 +121,7 @@ class _Revival:
             if known is None:
                 raise self.error(f"it makes an object of {module}.{name}")
             self.made[key] = made = known.__new__(known)
-            self.sizes[key] = 0  # an object may hold itself
+            self.sizes[key] = 0  # an object may contain itself
             state = self.attributes(known, raw.state)
             if class_names.is_optimizer(known):
                 made.__setstate__(state)
@@ -134,14 +134,14 @@ class _Revival:
                 self.weigh(len(made.idx2name))
 
     def reconstructed(self, arguments: tuple) -> tuple[str, str]:
-        """The class that Python's protocols 0 and 1 give as (class, object, None)."""
+        """The (module, name) of a class from its arguments (class, object, None) in protocols 0 and 1."""
         base = arguments[1].origin if len(arguments) == 3 and isinstance(arguments[1], Named) else ("", "object")
         if len(arguments) != 3 or not isinstance(arguments[0], Named) or base[1] != "object" or arguments[2]:
             raise self.error("an object that is not made of its class alone")
         return arguments[0].origin
 
     def attributes(self, known: type, state: Any) -> dict[str, Any]:
-        """The attributes of an object; none may stand in front of a method."""
+        """The attributes of an object of class ``known``; refuse one with the name of a method or property."""
         for name in self.dict_of(state):
             if not isinstance(name, str):
                 raise self.error(f"an attribute whose name is {type(name).__name__}")
@@ -157,7 +157,7 @@ class _Revival:
 
     @decides("States/bounds")
     def weigh(self, size: int) -> None:
-        """Count what is made of something that others may be made of too."""
+        """Count values made of data that may be shared; refuse the file above the limit."""
         self.count += size
         if self.count > self.limit:
             raise self.error(f"a file that unfolds to more than {self.limit} values")
@@ -185,7 +185,7 @@ class _Revival:
 
     @decides("States/python-2")
     def numpy_array(self, raw: Found) -> NDArray:
-        """An array of NumPy, as some wrote with Python 2: an NDArray is made of it."""
+        """An NDArray from a NumPy array, which some files of Python 2 hold."""
         maker = raw.arguments[0] if raw.arguments else None
         if not isinstance(maker, Named) or maker.origin != ("numpy", "ndarray"):
             raise self.error("a NumPy array of an unknown class")
@@ -203,12 +203,12 @@ class _Revival:
         self.weigh(len(content))
         try:
             values = np.frombuffer(content, kind).reshape(shape, order="F" if by_columns else "C")
-        except ValueError:  # it has no elements, and sides that NumPy cannot hold
+        except ValueError:  # without elements, but with dimensions that NumPy cannot hold
             raise self.error("a NumPy array whose shape is none") from None
         return array(values, dtype=kind.newbyteorder("="))
 
     def plain_bytes(self, value: Any, otherwise: str) -> bytes:
-        """Bytes; those of Python 2 are text to Python 3."""
+        """Bytes; text is encoded, because Python 3 reads bytes of Python 2 as text."""
         if isinstance(value, str):
             try:
                 return value.encode("latin-1")

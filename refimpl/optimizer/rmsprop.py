@@ -38,10 +38,10 @@ class RMSProp(Optimizer):
 
     Args:
         learning_rate: step size; it replaces the base rate of a scheduler.
-        gamma1: how much of the averages stays in each step.
+        gamma1: decay rate of the averages.
         gamma2: the momentum of the centred form.
-        epsilon: added under the root.
-        centered: divide by the spread of gradients rather than by their size, with momentum.
+        epsilon: added under the square root.
+        centered: whether to divide by the standard deviation of gradients instead of their root mean square.
         clip_weights: bound of each weight after a step; None or 0 for no bound.
         kwargs: see :class:`Optimizer`.
     """
@@ -63,7 +63,7 @@ class RMSProp(Optimizer):
 
     @decides("RMSProp/rule")
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
-        """One step; ``state`` is what :meth:`create_state` made."""
+        """One step; ``state`` is the result of :meth:`create_state`."""
         lr, wd = self._counted_rates(index)
         numbers: dict[str, Any] = {
             "lr": lr, "wd": wd, "gamma1": self.gamma1, "epsilon": self.epsilon, "rescale_grad": self.rescale_grad,

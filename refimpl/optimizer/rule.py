@@ -1,4 +1,4 @@
-"""What every update rule shares: learning rates, weight decay, multipliers, counts and scheduling."""
+"""The base class of update rules: learning rates, weight decay, multipliers, update counts and schedulers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..lr_scheduler import LRScheduler
 
 Index = Hashable
-"""What names a parameter: a number or a name."""
+"""The key of a parameter: a number or a name."""
 
 AnyOptimizer = TypeVar("AnyOptimizer", bound=type)
 
@@ -29,12 +29,12 @@ class Optimizer:
         param_idx2name: parameter index -> name, for multipliers.
         wd: weight decay, the coefficient of weight**2 / 2.
         clip_gradient: bound of each element of a gradient after rescaling; None for no bound.
-        learning_rate: step size; 0.01 when neither it nor a scheduler is given.
+        learning_rate: step size; without ``learning_rate`` and ``lr_scheduler`` it is 0.01.
         lr_scheduler: callable from the number of updates to the learning rate.
-        sym: network whose variables may carry ``__lr_mult__`` and ``__wd_mult__``.
-        begin_num_update: number of updates counted as done.
-        multi_precision: keep a float32 copy of float16 weights.
-        param_dict: index -> object with ``lr_mult`` and ``wd_mult``, which then win.
+        sym: network whose variables may have the attributes ``__lr_mult__`` and ``__wd_mult__``.
+        begin_num_update: number of updates that count as done.
+        multi_precision: whether to keep a float32 copy of float16 weights.
+        param_dict: index -> object with ``lr_mult`` and ``wd_mult``, which override all other multipliers.
 
     Raises:
         AssertionError: ``param_idx2name`` is not a dict.
@@ -43,7 +43,7 @@ class Optimizer:
 
     opt_registry: ClassVar[dict[str, type[Optimizer]]] = {}
     decaying_suffixes: ClassVar[tuple[str, ...]] = ("_weight", "_gamma")
-    """Ends of the names of parameters that decay; every other parameter whose name is known does not."""
+    """Suffixes of the names of parameters that decay; a parameter with another name does not decay."""
 
     def __init__(
         self,
@@ -117,8 +117,8 @@ class Optimizer:
         """Make the optimizer registered as ``name`` (in any case) with these arguments.
 
         Raises:
-            ValueError: no optimizer has this name, or it is no text.
-            TypeError: it does not take one of the arguments.
+            ValueError: no optimizer is registered as ``name``, or ``name`` is no string.
+            TypeError: the optimizer does not take one of the arguments.
         """
         if not isinstance(name, str):
             raise refusal(
@@ -138,23 +138,23 @@ class Optimizer:
     # --- the rule, by subclasses -----------------------------------------------------------------
 
     def create_state(self, index: Index, weight: NDArray) -> Any:  # for subclasses
-        """Return what the rule remembers of a parameter: None, an array, or a tuple of these."""
+        """Return the state of a parameter: None, an array, or a tuple of these."""
         return None
 
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: Any) -> None:
         """Change ``weight`` (and ``state``) in place by one step along ``grad``.
 
         Args:
-            index: the parameter's index, under which its updates are counted and its multipliers found.
+            index: the parameter's index, the key of its update count and of its multipliers.
             weight: the parameter.
             grad: its gradient, before ``rescale_grad`` and clipping.
-            state: what ``create_state`` made for it.
+            state: its state, made by ``create_state``.
         """
         raise NotImplementedError(f"{type(self).__name__} must override update")
 
     @decides("Optimizer/multi-precision")
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> Any:
-        """As :meth:`create_state`, beside a float32 copy of a float16 weight with multi_precision."""
+        """The result of :meth:`create_state`; for a float16 weight with multi_precision: (float32 copy, its state)."""
         if weight.dtype == np.float16:
             if self.multi_precision:
                 master = weight.astype(np.float32)
@@ -164,12 +164,12 @@ class Optimizer:
 
     @decides("Optimizer/multi-precision")
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """As :meth:`update`, on the float32 copy if there is one.
+        """Update the float32 copy of the weight if there is one, and cast it; else as :meth:`update`.
 
-        ``index``, ``weight`` and ``grad`` are those of :meth:`update`; ``state`` is what
-        :meth:`create_state_multi_precision` made.
+        ``index``, ``weight`` and ``grad`` are the arguments of :meth:`update`; ``state`` is the result of
+        :meth:`create_state_multi_precision`.
 
-        A rule with ``aggregate_num`` is given lists of so many parameters at once, of one type.
+        A rule with ``aggregate_num`` gets lists of up to that many parameters, of one dtype.
         """
         if isinstance(index, (list, tuple)):
             for each in zip(index, weight, grad, state, strict=True):
@@ -182,10 +182,10 @@ class Optimizer:
             self.update(index, weight, grad, state)
 
     def adopt(self, weight: NDArray, state: Any) -> None:
-        """Take over a weight that was set from outside: its float32 copy in ``state``, if there is one, follows."""
+        """Copy a weight that was set from outside into its float32 copy in ``state``, if there is one."""
         if self.multi_precision and weight.dtype == np.float16 and isinstance(state, (list, tuple)):
             master = self._master(state)
-            if isinstance(master, NDArray) and master.shape == weight.shape:  # a rule of the user's may keep none
+            if isinstance(master, NDArray) and master.shape == weight.shape:  # a user's rule may have no copy
                 master[:] = weight
 
     def _master(self, state: Any) -> NDArray | None:
@@ -205,7 +205,7 @@ class Optimizer:
         """Set the learning rate.
 
         Raises:
-            UserWarning: a scheduler decides it.
+            UserWarning: a scheduler decides the learning rate.
         """
         if self.lr_scheduler is not None:
             raise refusal(
@@ -217,14 +217,14 @@ class Optimizer:
 
     @decides("Optimizer/multiplier-sources")
     def set_lr_mult(self, args_lr_mult: dict[Any, float]) -> None:
-        """Set factors of the learning rate by parameter name or index, over those of the variables."""
+        """Set factors of the learning rate by parameter name or index; they override the variables' attributes."""
         self.lr_mult = {**dict(self._from_variables("__lr_mult__")), **args_lr_mult}
 
     @decides("Optimizer/multiplier-sources", "Optimizer/no-decay")
     def set_wd_mult(self, args_wd_mult: dict[Any, float]) -> None:
-        """Set factors of the weight decay by parameter name or index, over those of the variables.
+        """Set factors of the weight decay by parameter name or index; they override the variables' attributes.
 
-        Named parameters that end in neither ``_weight`` nor ``_gamma`` have 0 unless told otherwise.
+        A parameter whose name ends in neither ``_weight`` nor ``_gamma`` has factor 0 by default.
         """
         still = {n: 0.0 for n in self.idx2name.values() if not str(n).endswith(self.decaying_suffixes)}
         self.wd_mult = {**still, **dict(self._from_variables("__wd_mult__")), **args_wd_mult}
@@ -245,7 +245,7 @@ class Optimizer:
                     yield name, _as_factor(name, attribute, attributes[name][attribute])
 
     def _multiplier(self, index: Index, given: dict[Any, float], kind: str) -> float:
-        """Factor for a parameter: its object's, else that of its index, else that of its name, else 1."""
+        """The factor of a parameter: from its object in ``param_dict``, else by its index, else by its name, else 1."""
         if index in self.param_dict:
             return getattr(self.param_dict[index], kind)
         if index in given:
@@ -275,7 +275,7 @@ class Optimizer:
     # --- counting --------------------------------------------------------------------------------
 
     def _set_current_context(self, device_id: int) -> None:
-        """Count updates of this device from now on."""
+        """Count later updates for the device ``device_id``."""
         self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
 
     @decides("Optimizer/counts")
@@ -306,7 +306,7 @@ class Optimizer:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # files of older versions lack what was added since
+        # files of older versions lack newer attributes
         self.__dict__.update(vars(Optimizer()), **state)
         if "_all_index_update_counts" not in state:
             self._all_index_update_counts = {0: self._index_update_count}
@@ -314,7 +314,7 @@ class Optimizer:
 
 
 def _as_factor(name: str, attribute: str, given: Any) -> float:
-    """The number in an attribute of a variable."""
+    """The value of a variable's attribute as a number; refuse text that is none."""
     try:
         return float(given)
     except (TypeError, ValueError, OverflowError):
@@ -333,7 +333,7 @@ def _tell_overwritten(old: float, new: float) -> None:
 
 
 def warn_half_precision(optimizer: Optimizer) -> None:
-    """Tell that states kept in float16 lose precision."""
+    """Warn that states in float16 lose precision."""
     warnings.warn(
         # scripts silence MXNet's warning by its first words
         f"Accumulating with float16: {type(optimizer).__name__} loses small steps; give multi_precision=True",

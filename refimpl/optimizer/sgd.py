@@ -62,7 +62,7 @@ def sgd_step(
 ) -> None:
     """One step of gradient descent.
 
-    ``state`` is (momentum or None,), beside a float32 copy of the weight if the step is to be done on that.
+    ``state`` is (momentum or None,), or (momentum or None, float32 weight) to compute the step on the float32 weight.
     """
     rolling, *master = state
     numbers: dict[str, Any] = {

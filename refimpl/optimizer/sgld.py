@@ -38,7 +38,7 @@ class SGLD(Optimizer):
         """One step; ``state`` is None."""
         lr, wd = self._counted_rates(index)
         require("SGLD/rate", not lr < 0, f"the noise has the deviation sqrt(lr), and the learning rate is {lr}")
-        moved = weight.copy()  # the weight itself changes in one step: there may be no memory for the noise
+        moved = weight.copy()  # the weight changes last, in one step: memory for the noise may be missing
         apply_update(
             "sgd_update", moved, grad, lr=lr / 2, wd=wd, rescale_grad=self.rescale_grad,
             clip_gradient=strict_clipping(self), lazy_update=False,

@@ -1,4 +1,4 @@
-"""Checks that an optimizer, a scheduler or a state from a file has all that the next update needs."""
+"""Checks that an optimizer, scheduler or state from a file has valid values of all attributes that updates read."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..lr_scheduler import CosineScheduler, FactorScheduler, LRScheduler, PolySc
 from ..ndarray import NDArray
 
 MOST_UPDATES = 2**53
-"""Whole numbers up to here are floating numbers too."""
+"""The largest count of updates: float64 represents all whole numbers up to it."""
 MOST_STEPS = 10**6
-"""How many steps a schedule may be behind the count of updates: it goes through them one by one."""
+"""The most steps that a schedule may be behind the count of updates: it goes through them one by one."""
 
 _OURS = __name__.partition(".")[0]
 _REQUIRED = object()
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value can be computed with: no whole number beyond every floating one."""
+    """Whether a value is a float, or a whole number below 2**64 in size."""
     return isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**64)
 
 
@@ -47,7 +47,7 @@ def _are_steps(steps: Any) -> bool:
 
 
 def _are_sums(values: Any) -> bool:
-    """LBSGD's sums of gradients: an array, or 0 where a step has just been made, beside the number of calls."""
+    """Whether ``values`` are LBSGD's: by index, a sum of gradients (an array, or 0 after a step) and a call count."""
     if type(values) is not dict or not all(type(held) is dict for held in values.values()):
         return False
     sums = [held.get("cum_grad") for held in values.values()]
@@ -57,7 +57,7 @@ def _are_sums(values: Any) -> bool:
 
 
 def _is_description(given: Any) -> bool:
-    """What an optimizer keeps of its network: nothing, or the attributes and the names of its variables."""
+    """Whether ``given`` is an optimizer's ``sym_info``: empty, or (attributes of variables, names of arguments)."""
     if not isinstance(given, (tuple, list)) or len(given) != 2:
         return given is None or (isinstance(given, (tuple, list)) and not given)
     attributes, names = given
@@ -68,7 +68,7 @@ def _is_description(given: Any) -> bool:
 
 
 def _are_names(values: Any) -> bool:
-    """Names by index: text, though MXNet looks at none of them before it is used."""
+    """Whether ``values`` are names by index; MXNet also accepts numbers and None as names."""
     return type(values) is dict and all(isinstance(name, (str, int, float, type(None))) for name in values.values())
 
 
@@ -149,27 +149,27 @@ _ATTRIBUTES: dict[str, dict[str, tuple[Any, Callable[[Any], bool]]]] = {
     },
     "PolyScheduler": {"power": (2, lambda power: is_number(power) and power >= 0)},
 }
-"""By class: the attributes that its rule reads, what one is where an older file lacks it, and what it must be.
+"""Class name -> attribute -> (value for an older file that lacks the attribute, check of its value).
 
-Where a rule takes powers, roots and quotients of numbers, these are as its arithmetic needs them.
+The checks exclude values for which the powers, roots and quotients of the rule would fail.
 """
 
 
 def _own_classes(kind: type) -> Iterator[Any]:
-    """The classes of this package that a class is made of."""
+    """The classes of this package among a class and its bases."""
     return (each for each in kind.__mro__ if each.__module__.partition(".")[0] == _OURS)
 
 
 def _attributes_of(kind: type) -> dict[str, tuple[Any, Callable[[Any], bool]]]:
-    """The attributes of a class and of those that it is made of."""
+    """The entries of ``_ATTRIBUTES`` for a class and its bases."""
     classes = [*_own_classes(kind)][::-1]
     return {name: said for each in classes for name, said in _ATTRIBUTES.get(each.__name__, {}).items()}
 
 
 def completed(made: Any) -> str | None:
-    """Give an optimizer or scheduler of an older file the attributes that it lacks; return what speaks against it.
+    """Add missing attributes to an optimizer or scheduler of an older file; return what is wrong with it, or None.
 
-    A scheduler alone may lack what cannot be known, such as its steps: nobody calls it.
+    A scheduler without an optimizer may lack required attributes, such as its steps: it is not called.
     """
     what = "a scheduler" if isinstance(made, LRScheduler) else "an optimizer"
     for name, (default, holds) in _attributes_of(type(made)).items():
@@ -215,7 +215,7 @@ def _optimizer_objection(made: Any) -> str | None:
 
 
 def _shown(value: Any) -> str:
-    """A number as it is, of anything else its type."""
+    """A number as text; for another value the name of its type."""
     return f"{value}" if is_number(value) and not isinstance(value, bool) else type(value).__name__
 
 
@@ -223,12 +223,12 @@ def _shown(value: Any) -> str:
 
 
 def require_fitting(optimizer: Any, index: Any, weight: NDArray, state: Any) -> None:
-    """Demand that a state of a file is one that the rule makes for such a weight, with or without momentum.
+    """Require that a state from a file is like a state that the rule makes for the weight, with or without momentum.
 
-    Rules of the user's own are not asked.
+    States of a user's own rules are not checked.
 
     Raises:
-        MXNetError: a part is missing, or has another shape, type or storage.
+        MXNetError: a part is missing, or has another shape, dtype or storage.
     """
     rule = optimizer._rule(index) if hasattr(optimizer, "_rule") else optimizer
     makers = (type(rule).create_state, type(rule).create_state_multi_precision)
@@ -239,7 +239,7 @@ def require_fitting(optimizer: Any, index: Any, weight: NDArray, state: Any) -> 
         kinds = [copy.copy(rule), copy.copy(rule)]
         kinds[0].momentum, kinds[1].momentum = 0.0, 1.0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about float16: they come when the state is made, not when it is compared
+        warnings.simplefilter("ignore")  # the warning about float16 is for states in use, not for these
         wanted = [kind.create_state_multi_precision(index, weight) for kind in kinds]
     if not _fits(wanted, state, weight):
         raise refusal(
@@ -256,13 +256,13 @@ def require_fitting(optimizer: Any, index: Any, weight: NDArray, state: Any) -> 
 
 
 def _fits(wanted: list[Any], state: Any, weight: NDArray) -> bool:
-    """Whether each part of a state is like that part of one of the states that are wanted."""
+    """Whether each part of ``state`` is like the same part of one of the states ``wanted``."""
     if isinstance(wanted[0], tuple):
         if not isinstance(state, (tuple, list)) or len(state) != len(wanted[0]):
             return False
         return all(_fits(list(parts), part, weight) for *parts, part in zip(*wanted, state, strict=True))
     if all(each is None for each in wanted):
-        return True  # the rule looks at no state
+        return True  # the rule has no state here
     if state is None:
         return any(each is None for each in wanted)
     return isinstance(state, NDArray) and state.stype in ("default", weight.stype) and any(
@@ -271,7 +271,7 @@ def _fits(wanted: list[Any], state: Any, weight: NDArray) -> bool:
 
 
 def _described(state: Any) -> str:
-    """A state as its shapes and types."""
+    """The shapes and dtypes of a state as text."""
     if isinstance(state, NDArray):
         kind = "" if state.stype == "default" else f", {state.stype}"
         return f"{state.dtype.__name__} {state.shape}{kind}"

@@ -1,13 +1,13 @@
-"""The ``.states`` format: a pickle that MXNet 1.x writes and reads, handled without running anything.
+"""The ``.states`` format: a pickle that MXNet 1.x writes and reads, here without running a pickle.
 
-The content is ``{index or name: state}``, a state being None, an array, or tuples and lists of these;
-or the pair of that and an optimizer. A pickle is a program, so
+The content is ``{index or name: state}``, where a state is None, an array, or a tuple or list of states; or the pair
+of this dict and an optimizer. A pickle is a program, so
 
 * writing uses a dozen pickle operations, written out in :class:`_Writer`;
-* reading builds data only (``pickle_reader.py``) from which ``revival.py`` makes arrays, optimizers and schedulers;
-  a name of anything else is refused where it stands.
+* reading builds data only (``pickle_reader.py``), from which ``revival.py`` makes arrays, optimizers and schedulers;
+  the name of any other class is refused.
 
-An optimizer alone is written and read in the same way: that is how a worker hands one to a server.
+A worker sends its optimizer to a server in the same format.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def dumps(content: Any) -> bytes:
     """Write states, or (states, optimizer), as MXNet 1.9.1 under Python 3.4+ would (pickle protocol 4).
 
     Raises:
-        MXNetError: something in it has no place in a ``.states`` file.
+        MXNetError: ``content`` holds a value that a ``.states`` file cannot hold.
     """
     return _Writer().file(content)
 
@@ -57,7 +57,7 @@ def dumps_optimizer(optimizer: Any) -> bytes:
     """Write an optimizer alone, as a worker sends it to a server.
 
     Raises:
-        MXNetError: something in it has no place in such a message.
+        MXNetError: an attribute of the optimizer cannot be written.
     """
     return _Writer().file(optimizer)
 
@@ -66,12 +66,12 @@ def dumps_optimizer(optimizer: Any) -> bytes:
 class _Writer:
     """A pickle writer for plain values, arrays, optimizers and schedulers.
 
-    ``numbers`` remembers dicts, lists and objects by identity, so that what is shared stays shared.
+    ``numbers`` has the memo numbers of dicts, lists and objects by id, so that a shared object stays shared.
     """
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
-        self.kept: list[Any] = []  # ids stay unique while what they belong to is kept
+        self.kept: list[Any] = []  # keeps the objects alive, so that their ids stay unique
         self.parts: list[bytes] = [pickle.PROTO + b"\x04"]
 
     def file(self, content: Any) -> bytes:
@@ -118,7 +118,7 @@ class _Writer:
             self.object(value)
 
     def plain(self, value: Any) -> bool:
-        """Append None, a truth value, a number or text; return False for anything else."""
+        """Append None, a bool, a number or text; return False for a value of another type."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None:
@@ -167,7 +167,7 @@ class _Writer:
 
 
 def save(fname: str | os.PathLike[str], content: bytes) -> None:
-    """Write a pickle of states; among files saved together it names the SHA-256 of the params of that name.
+    """Write a pickle of states; if a params file is saved together with it, the pickle gets that file's SHA-256.
 
     Raises:
         FileNotFoundError: the folder is missing.
@@ -190,7 +190,7 @@ def save(fname: str | os.PathLike[str], content: bytes) -> None:
 
 @decides("States/mark")
 def marked(content: bytes, sha256: str) -> bytes:
-    """A pickle that names a params file first: as text that every reader of pickles drops again."""
+    """A pickle with the SHA-256 of its params file in front, as text that readers of pickles push and pop."""
     raw = _SAVED_WITH + sha256.encode()
     return content[:2] + pickle.BINUNICODE + struct.pack("<I", len(raw)) + raw + pickle.POP + content[2:]
 
@@ -199,13 +199,13 @@ def marked(content: bytes, sha256: str) -> bytes:
 
 
 def saved_with(content: bytes) -> str | None:
-    """The SHA-256 of the params file that states were saved with; None in files that do not tell."""
+    """The SHA-256 of the params file that states were saved with; None for a file without one."""
     found = _MARK.match(content)
     return None if found is None else found[1].decode()
 
 
 def params_beside(fname: str | os.PathLike[str]) -> Path | None:
-    """The params file that is saved with a ``.states`` file: that of the same name."""
+    """The params file that is saved with a ``.states`` file: it has the same name with ``.params``."""
     path = Path(fname)
     return path.with_suffix(".params") if path.suffix == ".states" else None
 
@@ -214,7 +214,7 @@ def read_file(fname: str | os.PathLike[str]) -> bytes:
     """The content of a ``.states`` file.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     try:
         return reading.read_file(fname)
@@ -226,8 +226,8 @@ def loads(content: bytes, name: str = "the content") -> tuple[dict[Any, Any], An
     """Read a ``.states`` file: (states, optimizer or None).
 
     Raises:
-        MXNetError: the file is damaged, or holds anything but states, an optimizer and what these are
-            made of. Nothing that the file says is executed.
+        MXNetError: the file is damaged, or holds an object other than states, an optimizer and their parts.
+            No code of the file is executed.
     """
 
     def refused(at: int, reason: str) -> Exception:
@@ -248,8 +248,8 @@ def loads_optimizer(content: bytes, name: str = "the command") -> Any:
     """Read an optimizer that :func:`dumps_optimizer`, or ``pickle.dumps(optimizer)`` under MXNet 1.x, wrote.
 
     Raises:
-        MXNetError: the content is damaged, or names a class that is no optimizer or scheduler known here.
-            Nothing that it says is executed or imported.
+        MXNetError: the content is damaged, or names a class that is no known optimizer or scheduler.
+            No code of the content is executed, and no module imported.
     """
 
     def refused(at: int, reason: str) -> Exception:
@@ -262,7 +262,7 @@ def loads_optimizer(content: bytes, name: str = "the command") -> Any:
 
 
 def _data(content: bytes, refused: Refused) -> Any:
-    """What a pickle holds."""
+    """The value of a pickle, as arrays, optimizers, schedulers and plain values."""
     foreign = what_it_is(content[:200])
     if foreign:
         raise refused(0, foreign)

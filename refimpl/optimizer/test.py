@@ -2,7 +2,7 @@
 
     w <- w + rescale_grad * grad
 
-It climbs, and knows neither rate nor decay. The state is a copy of w.
+The weight moves along the gradient, without learning rate or decay. The state is a copy of w.
 
 >>> positions("test", [1.0, 2.0], rescale_grad=0.5)
 [0.5, 1.5]

@@ -1,4 +1,4 @@
-"""Updater: an optimizer together with the state it keeps for each parameter."""
+"""Updater: an optimizer together with the state of each parameter."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .rule import Index, Optimizer
 
 
 class Updater:
-    """``updater(index, grad, weight)`` updates ``weight`` in place; three lists of equal length do many.
+    """``updater(index, grad, weight)`` updates ``weight`` in place; three lists of equal length update many weights.
 
-    States are made when an index is first seen. An index that is bytes is read as its text, because a
-    store hands string keys over that way. A rule with ``aggregate_num`` is given so many parameters of
-    one type at once.
+    The state of an index is made at its first update. An index of type bytes is decoded to a string, because a
+    store hands string keys over as bytes. A rule with ``aggregate_num`` gets up to that many parameters of one dtype
+    in a call.
     """
 
     def __init__(self, optimizer: Optimizer) -> None:
@@ -30,7 +30,7 @@ class Updater:
         self.states: dict[Any, Any] = {}
         self.states_synced: dict[Any, bool] = {}
         self.loaded: set[Any] = set()
-        """Whose states come from a file and have not been compared with the weights yet."""
+        """The indices whose states come from a file and have not been compared with the weights yet."""
         self.aggregate_updates = optimizer.aggregate_num > 0
 
     @decides("Updater/states", "Updater/lists", "Updater/together")
@@ -38,7 +38,7 @@ class Updater:
         self, index: Index | Sequence[Index], grad: NDArray | Sequence[NDArray],
         weight: NDArray | Sequence[NDArray],
     ) -> None:
-        """Update one weight or several."""
+        """Update one weight, or several weights given as lists."""
         optimizer = self.optimizer
         work: Any = ((index, grad, weight),)
         if isinstance(index, (list, tuple)):
@@ -62,7 +62,7 @@ class Updater:
 
     @decides("Updater/failed")
     def _step(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """One step of the rule; a step that fails is not counted, so that it can be taken again."""
+        """One step of the rule; a step that fails is not counted, so that it can be repeated."""
         optimizer = self.optimizer
         counts, number = optimizer._index_update_count, optimizer.num_update
         before = dict(counts)
@@ -76,7 +76,7 @@ class Updater:
 
     @decides("Updater/states")
     def _state(self, index: Any, weight: NDArray) -> Any:
-        """The state of a parameter, where its weight is."""
+        """The state of a parameter, on the context of its weight; made at the first call."""
         if index not in self.states:
             self.optimizer._set_current_context(weight.context.device_id)
             self.states[index] = self.optimizer.create_state_multi_precision(index, weight)
@@ -101,7 +101,7 @@ class Updater:
         return [*map(self.states.get, names)], [self.states, self.states_synced, *optimizer._changed_by_updates()]
 
     def adopt(self, index: Any, weight: NDArray) -> None:
-        """Learn that a weight was set from outside, see :meth:`Optimizer.adopt`."""
+        """Take a weight that was set from outside; see :meth:`Optimizer.adopt`."""
         if index in self.states:
             self.optimizer.adopt(weight, self.states[index])
 
@@ -115,20 +115,20 @@ class Updater:
 
     @decides("Updater/resume")
     def get_states(self, dump_optimizer: bool = False) -> bytes:
-        """The states as a ``.states`` file holds them, beside the optimizer if ``dump_optimizer``."""
+        """The bytes of a ``.states`` file with the states, and with the optimizer if ``dump_optimizer``."""
         return states_file.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
 
     @decides("Updater/resume")
     def set_states(
         self, states: bytes, name: str = "the content", weights: Mapping[Any, NDArray] = MappingProxyType({})
     ) -> None:
-        """Take over what :meth:`get_states` or MXNet 1.x returned; ``name`` is for error messages.
+        """Set the states from bytes of :meth:`get_states`, here or in MXNet 1.x; ``name`` is for error messages.
 
-        ``weights`` are those known by now, by index. The states of others are compared with their weights
-        before the first update that has one of them.
+        ``weights`` are the known weights, by index. The state of any other weight is compared with its weight before
+        the first update of that weight.
 
         Raises:
-            MXNetError: the bytes are damaged or hold what no such file holds, or a state does not fit its weight.
+            MXNetError: the bytes are damaged or hold an object that is no state, or a state does not fit its weight.
         """
         found, optimizer = states_file.loads(states, name)
         made = Updater(self.optimizer if optimizer is None else optimizer)
@@ -138,10 +138,10 @@ class Updater:
         vars(self).update(vars(made))  # in one step, which nothing interrupts
 
     def require_fitting(self, weights: Mapping[Any, NDArray]) -> None:
-        """Demand that states of a file fit the weights by index; each is compared once.
+        """Require that states from a file fit the weights of the same index; each state is compared once.
 
         Raises:
-            MXNetError: one does not; the message names it.
+            MXNetError: a state does not fit; the message names its index.
         """
         for index, weight in weights.items():
             if index in self.loaded:
@@ -151,7 +151,7 @@ class Updater:
 
 @decides("Updater/bytes")
 def _name(index: Any) -> Any:
-    """What states are kept under."""
+    """The key of a state: the index, decoded if it is bytes."""
     return index.decode() if isinstance(index, bytes) else index
 
 

@@ -1,13 +1,13 @@
-"""The fast road: what repeats is replayed instead of walked again. ``refimpl/engine/fast_road.py`` says when.
+"""The fast road: a repeated walk is replayed from a recording. ``refimpl/engine/fast_road.py`` says when it is open.
 
-A walk is what ARCHITECTURE.md shows: from a call of the user down to the loops of a page. At its second time
-(``recorder.py``) the page is asked which kernels it calls, and with what (``asking.py``). From then on those kernels
-are called without the functions between: for calls on arrays (``array_calls.py``), gradients of autograd
+A walk leads from a call of the user down to the loops of a page; ARCHITECTURE.md shows three. The second time that the
+same walk is due (``recorder.py``), its page is asked for its kernels and their arguments (``asking.py``). From then on
+the kernels are called without the functions in between: for calls on arrays (``array_calls.py``), gradients of autograd
 (``gradients.py``, ``tapes.py``), runs of an executor (``programs.py``), and updates of parameters (``updates.py``).
 
-Machine code makes the calls of a whole run (``pieces.py``, ``native_calls.py``), for several contexts at the same time
-(``side_by_side.py``, ``hand_over.py``), and updates many parameters by one call (``update_kernels.py``). Because a page
-can be asked before it has run, kernels are compiled before they are needed (``foreseen.py``).
+Machine code makes the kernel calls of a whole run (``pieces.py``, ``native_calls.py``), for several contexts at the
+same time (``side_by_side.py``, ``hand_over.py``), and updates many parameters by one call (``update_kernels.py``).
+Because a page can be asked before it has run, kernels are compiled before they are needed (``foreseen.py``).
 
 Nothing else imports this folder. Without it every call runs its page, with the same bits.
 """
@@ -30,12 +30,12 @@ from .updates import is_updated_on_devices, is_updated_on_store
 
 
 def tables_of(program: Program) -> tuple[Table, Table]:
-    """The tables of a program's forward and backward steps, of which nothing is recorded yet."""
+    """New, empty tables for the forward and the backward steps of a program."""
     AHEAD.expect(program, kernels_of)
     return Table(program.forward_steps, program.pool), Table(program.backward_steps, program.pool)
 
 
-if not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or SIMULATED):  # there is machine code to be called
+if not (numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK or SIMULATED):  # loops have machine code
     fast_road.road = sys.modules[__name__]
 
 __all__ = [

@@ -1,12 +1,12 @@
-"""Calls on arrays that are made again and again go straight to their kernels.
+"""Repeated calls on arrays go straight to their kernels.
 
-Of the seven microseconds that ``a + b`` of two small arrays takes, the kernel needs less than one. The others read
-parameters, infer shapes, and let the page choose its loop: each time with the same result, since that depends on
-nothing but the *key* of the call, which holds operator, arguments, shapes, types, devices and the active quirks.
+``a + b`` of two small arrays takes seven microseconds, of which the kernel needs less than one. The others parse
+parameters, infer shapes, and let the page choose its loop: with the same result each time, because these depend only
+on the *key* of the call: operator, arguments, shapes, dtypes, devices and the active quirks.
 
-The walk (``refimpl/ndarray/dense.py``) stays for everything else: sparse storage, ``out=``, arrays in another order,
-operators that draw, update an input, know training mode or give several outputs, pages that borrow memory or look at
-values, half precision, devices other than the CPU.
+All other calls take the walk (``refimpl/ndarray/dense.py``): sparse storage, ``out=``, arrays in another order than the
+operator's inputs, operators that draw random numbers, update an input, know training mode or have several outputs,
+pages that borrow memory or look at values, float16, and devices other than the CPU.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from .asking import Memory, repeatable_calls
 from .recorder import Recorder, Recording
 
 _FIXED = frozenset({int, float, bool, str, type(None), type, np.float32, np.float64, np.int32, np.int64})
-"""Types of arguments that never change."""
+"""Types of arguments whose values are immutable."""
 
 TakenApart = Callable[[Op, tuple, dict[str, Any]], tuple[list[NDArray], dict[str, Any]]]
-"""Arguments by position and by name, as inputs and attributes of an operator."""
+"""Sorts the arguments by position and by name into the inputs and the attributes of an operator."""
 
 _UNFIT: set[Op] = set()
-"""Operators of which no call can be replayed: they need no keys."""
+"""Operators that cannot be replayed: their calls need no keys."""
 
 
 class ArrayCall:
-    """One call: its kernels, its output, and what the tape wants to know."""
+    """A recorded call: its kernels, the shape and dtype of its output, and the operator and attributes for the tape."""
 
     __slots__ = ("_attrs", "_dtype", "_op", "_p", "_recording", "_shape", "_size")
 
@@ -51,7 +51,10 @@ class ArrayCall:
         self._size = prod(self._shape)
 
     def run(self, arrays: Sequence[NDArray], flats: Sequence[np.ndarray]) -> NDArray | None:
-        """The result for arrays of a call with the same key; None where there is no memory, which others refuse."""
+        """The result for the arrays of a call with the same key.
+
+        None where no memory is left: the walk then raises the error.
+        """
         try:
             flat = buffer.aligned_empty(self._size, self._dtype)
         except (MemoryError, ValueError):
@@ -72,7 +75,14 @@ _made = CALLS.made
 
 
 def array_call(op: Op, args: tuple, said: dict[str, Any], taken_apart: TakenApart) -> Any:
-    """The result of ``op`` for ``args`` by position and ``said`` by name, which ``taken_apart`` tells apart."""
+    """The result of ``op``.
+
+    Args:
+        op: the operator.
+        args: the arguments by position.
+        said: the arguments by name.
+        taken_apart: sorts both into inputs and attributes.
+    """
     if op in _UNFIT:
         return operators.invoke(op, *taken_apart(op, args, said))
     parts: list[Any] = [op, SCOPE.get(), *said]
@@ -98,7 +108,7 @@ def array_call(op: Op, args: tuple, said: dict[str, Any], taken_apart: TakenApar
 
 
 def pair(left: Any, right: Any, array_op: str, scalar_op: str) -> Any:
-    """The result of an arithmetic operator between an array and an array or a number."""
+    """``left`` and ``right`` joined by ``array_op``, for two arrays, or ``scalar_op``, for an array and a number."""
     kind = type(right)
     key: tuple | None = None
     if type(left) is NDArray:
@@ -121,7 +131,7 @@ def pair(left: Any, right: Any, array_op: str, scalar_op: str) -> Any:
 
 
 def _add(parts: list[Any], kind: type, value: Any) -> bool:
-    """Make an argument part of a key, so that it equals only what means the same; False where it might change."""
+    """Add an argument to a key, with its type: 1 and 1.0 differ. False for an argument that may be mutable."""
     if kind is tuple:
         if not {*map(type, value)} <= {int}:
             return False
@@ -132,9 +142,9 @@ def _add(parts: list[Any], kind: type, value: Any) -> bool:
 
 
 def _walked(key: tuple, op: Op, inputs: list[NDArray], attrs: dict[str, Any], given: Sequence[NDArray]) -> Any:
-    """The result of a call that is not replayed, and is recorded at its second time.
+    """The result of a call that is walked, and recorded when its key comes for the second time.
 
-    ``given`` holds the arrays in the caller's order.
+    ``given`` holds the input arrays in the caller's order.
     """
     made = operators.invoke(op, inputs, attrs)
     if not _is_fit(op) or not inputs or type(made) is not NDArray:
@@ -146,13 +156,13 @@ def _walked(key: tuple, op: Op, inputs: list[NDArray], attrs: dict[str, Any], gi
 
 
 def forget() -> None:
-    """Let every call walk again, until it is repeated."""
+    """Drop all recordings: every call is walked until it repeats."""
     CALLS.forget()
     _UNFIT.clear()
 
 
 def _is_fit(op: Op) -> bool:
-    """Whether an operator does nothing but fill one output, the same way each time."""
+    """Whether an operator only fills one output, in the same way each time."""
     return type(op) is Op and not (op.mutates or op.partial or op.random or op.mode or op.hidden)
 
 
@@ -172,7 +182,7 @@ def _recorded(op: Op, inputs: list[NDArray], attrs: dict[str, Any]) -> ArrayCall
     recording = Recording.of(calls, len(given))
     if recording is None:
         if not any(found is not None and found._op is op for found in _made.values()):
-            _UNFIT.add(op)  # most pages do the same whatever their parameters are
+            _UNFIT.add(op)  # most pages call the same kernels for all parameters
         return None
     return ArrayCall(op, p, attrs, plan.results[0], recording)
 

@@ -1,12 +1,12 @@
-"""Which loops a page calls, and with what: found out without a value, so that the calls can be repeated.
+"""Asks a page which loops it calls, with which arguments, without any element values.
 
-The page runs on buffers whose elements are only described (``kernels/foundation/described.py``): they have a type and
-a number, and cannot be read. A loop that gets such a buffer notes its call instead of running. A page that does
-anything else with elements (looks at one, slices memory) fails on them. The calls of all others depend on nothing but
-parameters, shapes, types and the active quirks: there is nothing else to depend on.
+The page runs on buffers whose elements are only described (``kernels/foundation/described.py``): a buffer has a dtype
+and a size, but no element that can be read. A loop that gets such a buffer notes its call instead of running. A page
+that reads an element or slices memory raises. The calls of every other page can depend only on parameters, shapes,
+dtypes and the active quirks, so they can be repeated.
 
-A page may also write one value, or other elements, into whole buffers, call compiled kernels itself, and borrow memory.
-Twins are taken apart in the same way, into the kernels that they call (:func:`repeatable_calls`).
+A page may also fill a whole buffer with one value or from another buffer, call compiled kernels itself, and borrow
+memory. A twin is asked in the same way for the kernels that it calls (:func:`repeatable_calls`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ..kernels.foundation.described import LENDER, Borrowed, Described, Notes
 from ..kernels.foundation.shapes import Shape
 
 Page = Callable[[list[Any]], None]
-"""What an operator does with its buffers, in their order; those that nobody wants are None."""
+"""Runs an operator on its buffers, in their order; an output that nobody wants is None."""
 
 
 class Memory(NamedTuple):
-    """What is known of a buffer: arrays that are the same memory have one ``number``."""
+    """The description of a buffer; buffers over the same memory have the same ``number``."""
 
     number: int
     shape: Shape
@@ -35,13 +35,13 @@ class Memory(NamedTuple):
 
 
 class Unknown:
-    """What a kernel would return: nobody may look at it."""
+    """Stands for the value that a kernel would return; every use of it raises TypeError."""
 
     def _refuse(self, *_: Any) -> Any:
         raise TypeError("the kernel has not run")
 
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __index__ = __int__ = __float__ = _refuse
-    __hash__ = None  # type: ignore[assignment]  # nor may a table
+    __hash__ = None  # type: ignore[assignment]  # nor may a dict or set use it
 
 
 def _give_nothing(*_: Any) -> Unknown:
@@ -49,7 +49,7 @@ def _give_nothing(*_: Any) -> Unknown:
 
 
 class _Guesses(Notes):
-    """Calls that are likely: a kernel that answers says yes, and what is noted before a page fails is kept."""
+    """Likely calls: a kernel that returns a value returns True, and calls noted before a page fails are kept."""
 
     answer = staticmethod(lambda *_: True)  # twins ask whether all numbers are finite
     is_guess = True
@@ -68,9 +68,9 @@ def _lending(notes: Notes) -> Iterator[None]:
 
 
 class Place(NamedTuple):
-    """An argument that is memory: one of the page's by its number, or a borrowed one.
+    """An argument that is memory: a buffer of the page, by its number, or borrowed memory.
 
-    ``shape`` is what a twin, which takes a buffer, sees of it; None for a loop, which gets the flat elements.
+    ``shape`` is the shape of the buffer that a twin takes; None for a loop, which takes the flat array.
     """
 
     memory: int | Borrowed
@@ -78,10 +78,10 @@ class Place(NamedTuple):
 
 
 class LoopCall(NamedTuple):
-    """A loop that a page calls; whether its twin runs, which takes buffers, and the arguments.
+    """The call of a loop by a page: the loop, whether its twin runs instead, and the arguments.
 
-    These are places, tables that the page keeps, numbers and geometries, as the form of the loop that runs takes them.
-    Instead of a loop there may be a compiled kernel, or None: then the first argument is overwritten with the second.
+    Arguments are places, tables that the page keeps, numbers and geometries; a twin takes buffers, a loop flat arrays.
+    ``loop`` may also be a compiled kernel, or None: then the second argument is copied into the first.
     """
 
     loop: Any
@@ -90,12 +90,12 @@ class LoopCall(NamedTuple):
 
 
 def repeatable_calls(page: Page, given: Sequence[Memory | None], *, apart: bool) -> list[LoopCall] | None:
-    """What ``page`` on the CPU amounts to for buffers like ``given``; None where there is no saying so.
+    """The calls of ``page`` on the CPU for buffers like ``given``; None where they cannot be known or repeated.
 
     Args:
-        page: what runs.
-        given: its buffers.
-        apart: whether twins are taken apart into the kernels that they call, with the memory that they borrow.
+        page: the page; it runs twice, and both runs have to make the same calls.
+        given: descriptions of its buffers.
+        apart: whether the call of a twin is replaced by the calls of its kernels, with the memory that it borrows.
     """
     found, again = (_noted(page, given, Notes(), apart=apart) for _ in range(2))
     if not found or again is None or len(found) != len(again):
@@ -104,7 +104,7 @@ def repeatable_calls(page: Page, given: Sequence[Memory | None], *, apart: bool)
 
 
 def likely_calls(page: Page, given: Sequence[Memory | None]) -> list[LoopCall]:
-    """What ``page`` calls for buffers like ``given`` where all numbers are finite, as far as there is saying so."""
+    """The calls of ``page`` for buffers like ``given`` if all elements are finite, up to the page's first error."""
     return _noted(page, given, _Guesses(), apart=True) or []
 
 
@@ -115,14 +115,14 @@ def _noted(page: Page, given: Sequence[Memory | None], notes: Notes, *, apart: b
             memory[one.number] = Described(one.number, one.dtype, prod(one.shape), notes)
     try:
         page([None if one is None else Buffer(memory[one.number], one.shape) for one in given])
-    except Exception:  # noqa: BLE001  # it wanted elements, and what that leads to is the page's affair
+    except Exception:  # noqa: BLE001  # the page read elements; any error may follow
         if not notes.is_guess:
             return None
     return [call for loop, args in list(notes) for call in _calls(loop, args, notes if apart else None)]
 
 
 def _calls(loop: Any, given: Sequence[Any], notes: Notes | None) -> list[LoopCall]:
-    """A noted call with places where it has described memory; that of a twin taken apart if there are ``notes``."""
+    """A noted call with places for described memory; with ``notes``, a twin's call as the calls of its kernels."""
     if not hasattr(loop, "has_twin_for"):
         return [_placed(loop, given)]
     if not loop.has_twin_for(given):
@@ -134,7 +134,7 @@ def _calls(loop: Any, given: Sequence[Any], notes: Notes | None) -> list[LoopCal
     try:
         with _lending(notes):
             loop._tuned(*given)
-    except Exception:  # noqa: BLE001  # it wanted elements, or parts of memory: then it stays whole
+    except Exception:  # noqa: BLE001  # the twin read elements or slices: keep its call whole
         if not notes.is_guess:
             return whole
     return [call for kernel, args in list(notes) for call in _calls(kernel, args, notes)]
@@ -153,14 +153,14 @@ def _place(arg: Any) -> Any:
 
 
 def _are_same(one: LoopCall, other: LoopCall) -> bool:
-    """Whether two calls are one, with arguments that are lent to nobody else."""
+    """Whether two calls have the same loop and the same arguments."""
     if one.loop is not other.loop or len(one.args) != len(other.args):
         return False
     return all(map(_is_same, one.args, other.args))
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether an argument was the same twice: a table must be the very same object, since borrowed memory never is."""
+    """Whether an argument is the same in two calls; tables must be one object, which temporary memory never is."""
     if type(one) is Place:
         return type(other) is Place and one == other
     if isinstance(one, Buffer) or (isinstance(one, np.ndarray) and one.ndim):

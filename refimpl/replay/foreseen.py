@@ -1,7 +1,7 @@
-"""Which kernels a program will call, foreseen from its steps, so that they are compiled before they are needed.
+"""The kernels that a program will call, foreseen from its steps so that they are compiled before they are needed.
 
-``kernels/foundation/ahead.py`` asks when the first kernel is missing. What cannot be foreseen, such as what a page does
-after it has looked at values, is compiled when it is called.
+``kernels/foundation/ahead.py`` asks for them when the first kernel is missing. A kernel that cannot be foreseen, such
+as one that a page calls after it has looked at values, is compiled when it is called.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
 def kernels_of(program: Program) -> Iterator[tuple[Any, tuple]]:
-    """What compiles each kernel of a program that trains if it has gradients, and the types of the arguments."""
+    """(dispatcher, argument types) of each kernel; a program with backward steps is asked as one that trains."""
     if not fast_road.is_open():
         return
     known: set[tuple] = set()
@@ -50,7 +50,7 @@ def _kernels(step: Step, is_train: bool, known: set[tuple]) -> Iterator[tuple[An
 
 
 def _copied(memory: Sequence[Memory | None]) -> list[Memory | None]:
-    """The memory of a page that gets float32 copies of float16 buffers."""
+    """The buffers of a page that gets float32 copies of float16 buffers."""
     return [one and one._replace(dtype=_SINGLE if one.dtype == _HALF else one.dtype) for one in memory]
 
 

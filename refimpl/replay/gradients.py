@@ -1,7 +1,7 @@
-"""Gradients that autograd computes again and again go straight to their kernels, as calls on arrays do.
+"""Repeated gradients of autograd go straight to their kernels, as calls on arrays do.
 
-What a page's backward calls depends on nothing but the operator, its parameters, the shapes, types and devices of what
-it reads, which gradients are wanted, the mode and the active quirks.
+The kernels of a page's backward depend only on the operator, its parameters, the shapes, dtypes and devices of its
+buffers, which gradients are wanted, the mode and the active quirks.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ GRADIENTS: Recorder[Recording] = Recorder(limit=4096, seen=4096)
 def gradient(
     node: Node, reads: list[Buffer], gradients: list[Buffer | None], ctx: Context, is_train: bool
 ) -> None:
-    """Fill the gradients that are wanted.
+    """Fill the wanted gradients of one operator.
 
     Args:
         node: the gradient node.
-        reads: the memory of its inputs.
-        gradients: memory for its outputs, None for those that nobody wants.
-        ctx: where it runs.
+        reads: the buffers of its inputs.
+        gradients: the buffers of its outputs, None for a gradient that nobody wants.
+        ctx: the context that it runs on.
         is_train: whether operators run as in training.
     """
     given = [*reads, *gradients]
@@ -47,7 +47,7 @@ def gradient(
 
 
 def _key_for(node: Node, given: Sequence[Buffer | None], is_train: bool) -> tuple | None:
-    """What the calls of a gradient depend on; None where it cannot be replayed."""
+    """The key of a gradient's recording; None where the gradient cannot be replayed."""
     op, p = node.op, node.params
     if type(op) is not Op or not isinstance(p, tuple):
         return None
@@ -58,7 +58,7 @@ def _key_for(node: Node, given: Sequence[Buffer | None], is_train: bool) -> tupl
 
 
 def _recorded(step: BackwardStep, given: list[Buffer], is_train: bool) -> Recording | None:
-    """The kernels that a step calls with ``given``, in the order in which it has them."""
+    """The recording of a step whose buffers are ``given``, in this order; None where it cannot be replayed."""
     asked = page_of(step, is_train)
     if asked is None or any(buffer.device != "cpu" for buffer in given):
         return None
@@ -66,7 +66,7 @@ def _recorded(step: BackwardStep, given: list[Buffer], is_train: bool) -> Record
     there = [buffer for buffer in buffers if buffer is not None]
     if list(map(id, there)) != list(map(id, given)):
         return None
-    numbers = iter(range(len(there)))  # what is the same memory now need not be so the next time
+    numbers = iter(range(len(there)))  # two buffers that share memory now may not share it the next time
     memory = [None if b is None else Memory(next(numbers), b.shape, b.flat.dtype) for b in buffers]
     return Recording.of(repeatable_calls(page, memory, apart=False), len(there))
 

@@ -1,4 +1,4 @@
-"""The rows of a table, and the pieces in which they are made: by machine code where that can be, else by Python."""
+"""The kernel calls of a run, cut into pieces: machine code makes the calls of one piece, Python those of another."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..base import decides
 from .native.native_calls import SIZES, form_of, walker
 
 MOST_ELEMENTS = 1 << 22
-"""A piece ends where its arrays have more elements: Ctrl-C is noticed between pieces."""
+"""The most elements that the arrays of a piece have in all: Ctrl-C is noticed between pieces."""
 
 
 class Piece(NamedTuple):
-    """Rows from ``first`` to before ``last``.
+    """The calls from number ``first`` up to, not including, ``last``.
 
-    ``walk()`` makes their calls without the interpreter and returns how many it made: all, or those before one that
-    failed. It is None where Python makes them.
+    ``walk()`` makes them without the interpreter and returns how many succeeded before the first failure. It is None
+    where Python makes the calls.
     """
 
     first: int
@@ -29,11 +29,11 @@ class Piece(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """What one run calls.
+    """The kernel calls of one run.
 
-    ``steps`` has the number of each call's step, ``kernels`` what Numba has compiled for it, or None. ``pieces`` cover
-    all calls. ``words`` are the calls as machine code reads them; ``place`` is their address and their number where
-    machine code makes all of them, and two zeros elsewhere.
+    For each call, ``steps`` has the number of its step and ``kernels`` its kernel as compiled by Numba, or None.
+    ``pieces`` cover all calls. ``words`` are the calls as machine code reads them. ``place`` is (address of the words,
+    number of calls) where machine code makes all calls, and (0, 0) elsewhere.
     """
 
     calls: list[partial]
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
 
 
 class _Cut(NamedTuple):
-    """Where a piece begins: its first row, and the place of that in words; whether machine code makes it."""
+    """The start of a piece: its first call, the place of that call in ``words``, and whether machine code makes it."""
 
     row: int
     word: int
@@ -54,12 +54,12 @@ class _Cut(NamedTuple):
 
 @decides("Executor/walk")
 def walked(rows: Rows) -> Rows:
-    """The same rows, in pieces of which machine code makes as many as it can."""
+    """The same calls, in pieces of which machine code makes as many as it can."""
     words = array("q")
     cuts = _cut(rows, words)
     if not words:
         return rows
-    words.extend([0] * SIZES[-1])  # the last call is made with as many words as any
+    words.extend([0] * SIZES[-1])  # the last call, too, may read as many words as the largest size
     start, _ = words.buffer_info()
     ends = [*(cut.row for cut in cuts[1:]), len(rows.calls)]
     pieces = [
@@ -71,7 +71,7 @@ def walked(rows: Rows) -> Rows:
 
 
 def _cut(rows: Rows, words: array) -> list[_Cut]:
-    """Where the pieces begin; ``words`` gets the calls that machine code makes."""
+    """The starts of the pieces; the calls that machine code makes are appended to ``words``."""
     forms: dict[int, Any] = {}
     cuts: list[_Cut] = []
     left = 0

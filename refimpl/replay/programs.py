@@ -1,14 +1,15 @@
-"""Runs of a bound program: which kernels its steps call, and with what.
+"""Runs of a bound program: the kernels that its steps call, with their arguments, recorded in a table.
 
-Most steps do the same each time they run: their page chooses loops, by nothing but parameters, shapes, types and the
-active quirks, and hands them the same memory. So the second run of a list of steps writes down the compiled kernels
-and their arguments (``asking.py`` tells which), and it and all later runs call them one after the other: the same
-kernels with the same arguments, hence the same bits. Machine code makes these calls where it can (``pieces.py``).
+Most steps make the same kernel calls in each run: the loops of their page depend only on parameters, shapes, dtypes
+and the active quirks, and their buffers stay the same. So the second run of a list of steps records the compiled
+kernels and their arguments (``asking.py``). The second and all later runs call these kernels one after the other: the
+same kernels with the same arguments, hence the same bits. Machine code makes the calls where it can (``pieces.py``).
 
-A step of another kind stays in the table as it is: one that draws, looks at values, runs a user's code, computes in
-half precision or on a GPU. Memory that pages borrow belongs to the program, so that programs may run side by side.
+Some steps stay in the table as they are: steps that draw random numbers, look at values, run a user's code, or compute
+in float16 or on a GPU. Memory that pages borrow belongs to the program, so that programs may run side by side.
 
-The list of steps stays the specification, and runs wherever nothing is replayed (``refimpl/executor/step_runner.py``).
+The list of steps stays the specification. It runs wherever no table is replayed
+(``refimpl/executor/step_runner.py``).
 """
 
 from __future__ import annotations
@@ -43,21 +44,21 @@ from .pieces import Piece, Rows, walked
 from .recorder import Recorder
 
 LIMIT = 8
-"""So many tables of one list of steps are kept: in training and not, under some sets of quirks."""
+"""The most tables of one list of steps: in training and in inference, each under some sets of quirks."""
 
 MOST_BORROWED = 1 << 20
-"""A step that borrows an array of more bytes stays a step."""
+"""A step that borrows an array of more bytes is not recorded."""
 
 _WHOLE = slice(None)
 
 
 @decides("Executor/table")
 class Table:
-    """The tables of one list of steps, each for what its calls depend on.
+    """The recorded tables of one list of steps: one for each pair (training or not, active quirks).
 
     Args:
-        steps: the list.
-        pool: where the memory is that kernels work in.
+        steps: the list of steps.
+        pool: the pool whose memory kernels borrow.
     """
 
     def __init__(self, steps: Sequence[Step], pool: Pool) -> None:
@@ -65,10 +66,10 @@ class Table:
         self.recorder: Recorder[Rows] = Recorder(LIMIT, 8 * LIMIT)
 
     def is_replayed(self, is_train: bool) -> bool:
-        """Run what the steps amount to, where that is known.
+        """Make the recorded calls of the steps; False, and nothing has run, where none are recorded.
 
         Raises:
-            StepFailed: a step failed; those after it have not run.
+            StepFailed: a step failed; the steps after it have not run.
         """
         rows = self._rows(is_train)
         if rows is None:
@@ -85,7 +86,7 @@ class Table:
         return True
 
     def walked(self, is_train: bool) -> Rows | None:
-        """What a run calls that is not the first, if machine code makes all of it."""
+        """The calls of a second or later run if machine code makes all of them, else None."""
         key = is_train, current()
         found = self.recorder.made.get(key)
         if found is None and self.recorder.has_seen(key):
@@ -93,7 +94,7 @@ class Table:
         return found if found is not None and found.place[0] else None
 
     def _rows(self, is_train: bool) -> Rows | None:
-        """What a run calls now; None in the first run, which compiles kernels."""
+        """The recorded calls of a run; None in the first run, which compiles kernels."""
         key = is_train, current()
         found = self.recorder.made.get(key)
         if found is None and self.recorder.is_due(key):
@@ -102,7 +103,7 @@ class Table:
 
 
 class _Writer:
-    """Writes a table. Steps that are alike, as those of an unrolled network are, have their page asked once."""
+    """Writes a table. For equal steps, as an unrolled network has, the page is asked once."""
 
     def __init__(self, is_train: bool, lent: dict[tuple[Any, np.dtype], np.ndarray]) -> None:
         self._is_train, self._lent = is_train, lent
@@ -141,7 +142,7 @@ class _Writer:
         return partial(run, *args), compiled
 
     def _machine_code(self, call: LoopCall, args: list[Any]) -> tuple[Callable, Any]:
-        """What a loop, or a kernel itself, runs for ``args``; calls of one kind differ in their arrays only."""
+        """The entry point and the compiled kernel of a call; equal steps share them, as only their arrays differ."""
         key = id(call), *[arg.flags.num for arg in args if type(arg) is np.ndarray]
         found = self._codes.get(key)
         if found is None:
@@ -156,11 +157,11 @@ class _Writer:
         return flat if arg.shape is None else Buffer(flat, arg.shape)
 
     def _borrowed(self, what: Borrowed) -> np.ndarray:
-        """Memory for pages to work in; that of an earlier step where it is large enough."""
+        """Memory that a page borrows: the array that an earlier step borrowed, where it is large enough."""
         key = what.name, what.dtype
         found = self._lent.get(key)
         if found is None or found.size < what.size:
-            size = 1 << what.size.bit_length()  # growing sizes then take little more than the last
+            size = 1 << what.size.bit_length()  # a row of growing sizes then allocates few arrays
             found = self._lent[key] = allocate((size,), what.dtype).flat
         return found[: what.size]
 
@@ -168,9 +169,9 @@ class _Writer:
 def page_of(
     step: Step, is_train: bool, *, likely: bool = False
 ) -> tuple[tuple, Page, list[Buffer | None]] | None:
-    """What a step's page is and does, and its buffers; None where it may do something else each time.
+    """(key of the page, the page as a function of buffers, the buffers) of a step; None where its calls may vary.
 
-    ``likely``: also the page of a step that draws or computes in half precision, for what it does beside that.
+    ``likely``: also for a step that draws random numbers or computes in float16, for its other kernel calls.
     """
     if not isinstance(step, (ForwardStep, BackwardStep, AddStep)) or isinstance(step, TransferStep):
         return None
@@ -185,25 +186,25 @@ def page_of(
             [*step.heads, *step.needs, *step.gradients],
         )
     first = len(step.inputs)
-    return (  # what draws fails without random streams, and what it did before is known
+    return (  # a page that draws fails here for lack of random streams, after it has noted its other calls
         (op, exact(p), "forward", first), lambda b: runner.fill(op, p, b[:first], b[first:], is_train=is_train),
         [*step.inputs, *step.outputs],
     )
 
 
 def _is_on_cpu(step: ForwardStep | BackwardStep | AddStep) -> bool:
-    """Whether what a step fills is memory that machine code of the processor may write."""
+    """Whether all buffers that a step fills are in memory of the CPU."""
     filled = step.gradients if isinstance(step, BackwardStep) else step.outputs
     return all(buffer is None or buffer.device == "cpu" for buffer in filled)
 
 
 def exact(p: tuple) -> tuple:
-    """Parameters as a part of a key: 0.0 and -0.0 are equal, and not the same."""
+    """Parameters as part of a key, with their text: 0.0 == -0.0, but the calls may differ."""
     return (p, repr(p)) if p else p
 
 
 def described_buffers(buffers: Sequence[Buffer | None]) -> list[Memory | None]:
-    """What a page may know of its buffers: two over one array are the same memory to it."""
+    """The descriptions of a page's buffers; buffers over one array have the same number."""
     numbers: dict[int, int] = {}
     return [
         None if b is None else Memory(numbers.setdefault(id(b.flat), len(numbers)), b.shape, b.flat.dtype)
@@ -212,16 +213,16 @@ def described_buffers(buffers: Sequence[Buffer | None]) -> list[Memory | None]:
 
 
 def _lean(calls: list[LoopCall] | None) -> list[LoopCall] | None:
-    """The calls, unless they borrow so much that the table would make a program visibly larger."""
+    """The calls, or None where one borrows more than ``MOST_BORROWED`` bytes, which the table would keep allocated."""
     borrowed = [arg.memory for call in calls or () for arg in call.args if type(arg) is Place]
     large = any(isinstance(one, Borrowed) and one.size * one.dtype.itemsize > MOST_BORROWED for one in borrowed)
     return None if large else calls
 
 
 def _machine_code(dispatcher: Any, args: list[Any]) -> tuple[Callable, Any]:
-    """What a kernel runs for ``args``, without asking for their types each time.
+    """(entry point, compiled kernel) for the types of ``args``: an entry point does not look at types again.
 
-    With it comes what Numba has compiled, or None where it would have to be compiled first.
+    (dispatcher, None) where Numba has not compiled the kernel for these types yet.
     """
     compiled = dispatcher.overloads.get(tuple(map(dispatcher.typeof_pyval, args)))
     return (dispatcher if compiled is None else compiled.entry_point), compiled

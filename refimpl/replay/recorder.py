@@ -1,8 +1,8 @@
-"""What all replays share: when something is recorded, what a recording is, and how it runs.
+"""The part that all replays share: when a call is recorded, what a recording holds, and how it runs.
 
-Something is recorded at its second time, so that what never repeats costs no more than a hash (:class:`Recorder`). A
-recording is the list of kernels that a page calls, with the arguments of each; where an argument is memory of the
-call, it has the number of that memory (:class:`Recording`).
+A call is recorded when its key comes for the second time, so that a call that never repeats costs no more than a hash
+(:class:`Recorder`). A recording is the list of kernels that a page calls, with the arguments of each kernel; an
+argument that is a buffer of the page is recorded as the number of that buffer (:class:`Recording`).
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ Made = TypeVar("Made")
 
 
 class Recorder(Generic[Made]):
-    """What was recorded, by everything that it depends on: its key.
+    """Recordings by key; a key holds everything that the recording depends on.
 
     Args:
-        limit: all is forgotten when so much was recorded.
-        seen: all keys of things that came once are forgotten when there are so many.
+        limit: the most recordings; the next one after them clears the recorder.
+        seen: the most keys that came once; the next one after them clears the list of these keys.
     """
 
     def __init__(self, limit: int, seen: int) -> None:
         self.made: dict[Hashable, Made | None] = {}
-        """None: it cannot be recorded."""
+        """None under a key whose call cannot be recorded."""
         self._limit, self._most_seen = limit, seen
         self._seen: set[int] = set()
 
     def is_due(self, key: Hashable) -> bool:
-        """Whether this is the second time that ``key`` comes, and nothing is recorded yet."""
+        """Whether ``key`` comes for the second time and has no recording yet."""
         if key in self.made:
             return False
-        number = hash(key)  # two keys with one hash are recorded a time too early, which does no harm
+        number = hash(key)  # of two keys with one hash the second is recorded at its first time: no harm
         if number in self._seen:
             return True
         if len(self._seen) >= self._most_seen:
@@ -51,49 +51,46 @@ class Recorder(Generic[Made]):
         return key in self.made or hash(key) in self._seen
 
     def keep(self, key: Hashable, made: Made | None) -> Made | None:
-        """Remember what was recorded."""
+        """Store a recording, or None where the call cannot be recorded, and return it."""
         if len(self.made) >= self._limit:
             self.made.clear()
         self.made[key] = made
         return made
 
     def forget(self) -> None:
-        """Record everything anew."""
+        """Drop all recordings and all keys."""
         self.made.clear()
         self._seen.clear()
 
 
 class _Kernel(NamedTuple):
-    """A kernel or a twin; its arguments that are no memory, and how memory and these come into its order."""
+    """A kernel or a twin, its constant arguments, and how to put buffers and constants into the order it takes."""
 
     run: Any
     constants: tuple
     pick: Callable[[tuple], tuple] | None
-    """None where they are in its order."""
+    """Reorders (buffers, constants); None where the kernel takes them in that order."""
     shapes: tuple[tuple[int, tuple[int, ...]], ...]
-    """The arguments of a twin that are buffers, by place, with the shape under which it sees them."""
+    """(place of the argument, shape) for each argument that a twin takes as a buffer instead of a flat array."""
 
 
 class Recording:
-    """Kernels that a page calls one after the other.
-
-    ``run(flats)`` calls them with the flat arrays in the place of the memory that the page had.
-    """
+    """The kernels that a page calls one after the other, to be called again on other flat arrays."""
 
     __slots__ = ("_kernels",)
 
     def __init__(self, kernels: Sequence[_Kernel]) -> None:
-        self._kernels = [tuple(kernel) for kernel in kernels]  # Python takes plain tuples apart in half the time
+        self._kernels = [tuple(kernel) for kernel in kernels]  # Python unpacks plain tuples in half the time
 
     @staticmethod
     def of(calls: Sequence[LoopCall] | None, memories: int) -> Recording | None:
-        """The recording of ``calls`` over so many memories; None where one borrows memory, or calls no kernel."""
+        """The recording of ``calls`` on that many buffers; None where a call borrows memory or runs no kernel."""
         if not calls or not all(map(_is_lone, calls)):
             return None
         return Recording([_kernel(call, memories) for call in calls])
 
     def run(self, flats: Sequence[np.ndarray]) -> None:
-        """Call the kernels over this memory."""
+        """Call the kernels with these flat arrays in the place of the page's buffers."""
         for run, constants, pick, shapes in self._kernels:
             given: Any = (*flats, *constants)
             if pick is not None:
@@ -106,7 +103,7 @@ class Recording:
 
 
 def _is_lone(call: LoopCall) -> bool:
-    """Whether a call is that of a kernel, and needs no other memory than that of the page."""
+    """Whether a call runs a kernel on the page's own buffers only, without borrowed memory."""
     places = [arg for arg in call.args if type(arg) is Place]
     return call.loop is not None and len(call.args) > 1 and not any(isinstance(p.memory, Borrowed) for p in places)
 

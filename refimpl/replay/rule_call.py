@@ -1,7 +1,7 @@
-"""What a rule does to a parameter: the one loop that it runs, with its numbers, told by the rule itself.
+"""The loop call of one optimizer step, recorded from the optimizer itself.
 
-A copy of the optimizer takes a step on arrays without elements (``kernels/foundation/described.py``), whose loops note
-their calls in place of running. So the rules and the pages stay the only places that say what a step is.
+A copy of the optimizer updates a parameter whose arrays have no elements (``kernels/foundation/described.py``): a loop
+that gets such arrays notes its call instead of running. So only the optimizer and the page define the step.
 """
 
 from __future__ import annotations
@@ -19,12 +19,16 @@ from ..optimizer.rule import Index, Optimizer
 SINGLE = np.dtype(np.float32)
 
 
-class Unfit(Exception):  # it leads to the usual path, and no user sees it
-    """An update cannot be done at once."""
+class Unfit(Exception):  # the caller takes the usual path: no user sees this error
+    """These parameters cannot be updated by one kernel call."""
 
 
 def arrays_of(state: Any) -> list[NDArray]:
-    """The arrays of a state, from left to right."""
+    """The arrays of an optimizer state (None, an array, or nested tuples and lists), from left to right.
+
+    Raises:
+        Unfit: the state holds anything but dense arrays.
+    """
     if isinstance(state, (tuple, list)):
         return [array for part in state for array in arrays_of(part)]
     if state is not None and type(state) is not NDArray:
@@ -33,7 +37,11 @@ def arrays_of(state: Any) -> list[NDArray]:
 
 
 class RuleCall(NamedTuple):
-    """The one loop that a rule runs: the numbers of its arrays (weight, gradient, states), and its hyperparameters."""
+    """The one loop that an optimizer runs for a parameter.
+
+    ``order`` has the loop's arrays by number (0 weight, 1 gradient, then the states), ``numbers`` its float32
+    hyperparameters; ``named`` says that the loop takes the hyperparameters as one NamedTuple.
+    """
 
     loop: Loop
     order: tuple[int, ...]
@@ -42,7 +50,7 @@ class RuleCall(NamedTuple):
 
 
 class StandIn:
-    """A parameter without elements, on which a rule tells what it does."""
+    """A parameter whose weight, gradient and states have no elements: an update of it only notes loop calls."""
 
     def __init__(self, state: Any, context: Context) -> None:
         self._noted = Notes()
@@ -59,10 +67,12 @@ class StandIn:
         return None if state is None else self._described()
 
     def step(self, optimizer: Optimizer, index: Index, rate: float, count: int) -> RuleCall:
-        """What update ``count`` of a parameter does at a learning rate before multipliers; nothing changes.
+        """The loop call of update number ``count``; ``rate`` is the learning rate before multipliers.
+
+        The optimizer itself does not change.
 
         Raises:
-            Unfit: it is not one loop over its arrays with float32 numbers.
+            Unfit: the update is more than one loop over these arrays with float32 hyperparameters.
         """
         double = object.__new__(type(optimizer))
         vars(double).update(
@@ -71,7 +81,7 @@ class StandIn:
         self._noted.clear()
         try:
             double.update_multi_precision(index, self._weight, self._grad, self._state)
-        except Exception as error:  # whatever it is, the usual path comes to it too
+        except Exception as error:  # the usual path meets the same error
             raise Unfit from error
         if len(self._noted) != 1 or not isinstance(self._noted[0][0], Loop):
             raise Unfit

@@ -1,8 +1,8 @@
-"""Executors of one group, side by side: machine code makes their calls where it can, else threads do their work.
+"""The executors of one group run at the same time, by machine code where it can make all their kernel calls.
 
-Python's lock would make contexts take turns between kernels. Where a run amounts to calls that machine code makes by
-itself (``pieces.py``), this thread does for every context what needs Python: it loads the batch, and hands the calls
-over to the threads of the group (``hand_over.py``).
+Python's lock makes the threads of contexts take turns between kernels. Where machine code makes all kernel calls of a
+run (``pieces.py``), this thread does the Python part for every context, such as loading its slice of the batch, and
+hands the kernel calls over to the threads of the group (``hand_over.py``).
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .pieces import Rows
 from .programs import Table
 
 TURNS = 10_000
-"""So many turns a thread watches for more work before it sleeps, where every context has a core of its own."""
+"""How many turns a thread watches for more work before it sleeps, where every context has a core of its own."""
 
 
 class Beside:
-    """What hands calls over to the threads of a pool."""
+    """The hand-overs from the calling thread to the threads of a pool."""
 
     def __init__(self) -> None:
-        self.hand_overs: list[HandOver] = []  # to some of the threads
+        self.hand_overs: list[HandOver] = []  # for the first threads of the pool
 
     @decides("ExecutorGroup/deterministic", "ExecutorGroup/side-by-side")
     def walk(self, pool: ThreadPool, others: Sequence[Rows], here: Callable[[], object]) -> list[int]:
-        """Call ``here``, and at the same time have every other context's thread make the calls of its rows.
+        """Call ``here`` while the threads of the other contexts make the kernel calls of ``others``.
 
-        Returns how many calls were made for each of the other contexts: fewer than there are where one failed.
+        Returns, for each of the other contexts, the number of calls made: less than all where a call failed.
         """
         queues = pool.started()
         while len(self.hand_overs) < len(queues):
@@ -51,12 +51,12 @@ class Beside:
             self.settle()
 
     def release(self) -> None:
-        """Let no thread watch for calls: its next work comes another way."""
+        """Let no thread watch for kernel calls any more: its next work comes through the queue of the pool."""
         for hand_over in self.hand_overs:
             hand_over.release()
 
     def settle(self) -> None:
-        """Return when no calls are being made any more."""
+        """Wait until no thread makes kernel calls."""
         for hand_over in self.hand_overs:
             if hand_over.is_busy:
                 hand_over.made()
@@ -65,11 +65,11 @@ class Beside:
 def is_walked(
     pool: ThreadPool, executors: Sequence[Any], part: str, is_train: bool, load: Callable[[int], None] | None = None
 ) -> bool:
-    """Have every context load its slice and run side by side; False, and nothing is done, where threads have to do it.
+    """Load the slices and run all executors side by side; False, and nothing is done, where threads have to.
 
     Args:
         pool: the threads of the contexts.
-        executors: one for each context.
+        executors: the executor of each context.
         part: "forward" or "backward".
         is_train: whether operators run as in training.
         load: loads the slice of a context.
@@ -88,7 +88,7 @@ def is_walked(
     steps, table = getattr(program, f"{part}_steps"), getattr(program, f"{part}_table")
 
     def inside(index: int) -> None:
-        """Surround the calls of all contexts with what each does before and after its own."""
+        """Nest the ``_run_forward`` or ``_run_backward`` of the executors; the innermost makes all kernel calls."""
         if index == len(executors):
             _walk(pool, walks, partial(first._run_steps, steps, is_train, table))
             return
@@ -101,7 +101,7 @@ def is_walked(
 
 
 def _walk(pool: ThreadPool, others: Sequence[Rows], here: Callable[[], None]) -> None:
-    """Call ``here`` while the other contexts make their calls, and let Python make those after one that failed."""
+    """Call ``here`` while the other contexts make their kernel calls; Python makes the calls from a failed one on."""
     pool.beside = pool.beside or Beside()
     made = pool.beside.walk(pool, others, quirks.carried(here))
     for rows, count in zip(others, made, strict=True):
@@ -110,7 +110,7 @@ def _walk(pool: ThreadPool, others: Sequence[Rows], here: Callable[[], None]) ->
 
 
 def _hand_over(queue: SimpleQueue, turns: int) -> HandOver:
-    """One to the thread that serves ``queue``."""
+    """A hand-over to the thread that serves ``queue``."""
     made = HandOver(lambda: queue.put(made.serve), turns)
     return made
 

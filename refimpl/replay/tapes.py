@@ -1,6 +1,6 @@
-"""Tapes that were met before: their nodes, and the graphs of their gradients, are used again.
+"""Repeated tapes: their graph nodes, and the gradient graphs built from these, are used again.
 
-Both depend on nothing but operators, parameters, what reads what, and the active quirks.
+Both depend only on the tape's operators, their parameters, which record reads which output, and the active quirks.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .programs import exact
 from .recorder import Recorder
 
 LONGEST = 4096
-"""A longer tape is a graph of its own each time."""
+"""A tape with more records than this gets new nodes each time."""
 
 TAPES: Recorder[TapeNodes] = Recorder(limit=64, seen=1024)
 
 
 def nodes(sources: Sequence[Record | Place]) -> TapeNodes:
-    """The nodes for the records and variables of a tape, inputs first; nobody may change them."""
+    """The nodes for the records and variables of a tape, inputs first. They are shared: do not change them."""
     key = _key_of(sources) if len(sources) <= LONGEST else None
     found = None if key is None else TAPES.made.get(key)
     if found is None:
@@ -33,7 +33,7 @@ def nodes(sources: Sequence[Record | Place]) -> TapeNodes:
 
 
 def _key_of(sources: Sequence[Record | Place]) -> tuple | None:
-    """What the nodes depend on; None where an operator may keep something in its parameters."""
+    """The key of a tape's nodes; None where an operator or its parameters may hold state."""
     numbers = {id(source): number for number, source in enumerate(sources)}
     parts: list[Any] = [SCOPE.get()]
     for source in sources:

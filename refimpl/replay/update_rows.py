@@ -1,4 +1,4 @@
-"""What one row of a table of parameters stands for, and which arrays may stand in a table."""
+"""The rows of a table of parameters, the order in which gradients are added up, and the arrays that a table allows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .rule_call import SINGLE, Unfit
 
 
 class Row(NamedTuple):
-    """A parameter: how an updater knows it, what is updated, and what is done with gradients and result."""
+    """A parameter: its key in the updater, its weight, the gradients to add up, and copies of the new weight."""
 
     key: Index
     weight: NDArray
@@ -21,10 +21,11 @@ class Row(NamedTuple):
 
 
 def order_of_addition(count: int, together: int) -> list[tuple[int, int, int]]:
-    """Additions (one, other, sum) that add up ``count`` gradients: numbers of gradients, then ``count`` and the next.
+    """The additions (one, other, sum) that add up ``count`` gradients.
 
-    Number ``count`` becomes the total. ``together`` gradients after the first are added up among themselves before
-    they join it, as ``kvstore.sums.added_up`` does.
+    Gradients have the numbers below ``count``, the total has number ``count``, and a sum of a group ``count + 1``.
+    After the first gradient, each group of ``together`` gradients is added up before it joins the total, as in
+    ``kvstore.sums.added_up``.
     """
     total, group, made = 0, count + 1, []
     for start in range(1, count, together):
@@ -38,7 +39,11 @@ def order_of_addition(count: int, together: int) -> list[tuple[int, int, int]]:
 
 
 def require_alike(arrays: Sequence[NDArray]) -> None:
-    """Demand dense float32 arrays of one shape on the CPU."""
+    """Require dense, writable float32 arrays of one shape on the CPU.
+
+    Raises:
+        Unfit: an array differs.
+    """
     shape = arrays[0].shape
     for array in arrays:
         if type(array) is not NDArray or array.shape != shape or array.context.memory != "cpu" or not array.writable:
@@ -49,7 +54,11 @@ def require_alike(arrays: Sequence[NDArray]) -> None:
 
 
 def require_apart(rows: Sequence[Row], states: Sequence[NDArray]) -> None:
-    """Demand that nothing that is written is also read, or written twice."""
+    """Require that no memory is written twice, or both written and read.
+
+    Raises:
+        Unfit: arrays overlap.
+    """
     written = [*states, *[array for row in rows for array in (row.weight, *row.copies)]]
     read = [array for row in rows for array in row.grads]
     spans = []

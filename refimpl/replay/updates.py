@@ -1,16 +1,16 @@
 """The update of many parameters as one call of a kernel, in place of one operator for each of them.
 
-Of the twelve microseconds that a small parameter takes one by one, its numbers need less than one. The others find out
-what is the same in every step: which loop of which page the rule calls, and with which hyperparameters. So a *plan* of
-an update holds a table with the addresses of weights, gradients and states, and ``update_kernels.py`` walks through
-it. The rule is said once: a plan learns the loop and its numbers from the rule itself, which it lets take a step on
-arrays without elements (``rule_call.py``), one for all parameters of equal multipliers.
+Updating a small parameter alone takes twelve microseconds, of which its loop needs less than one. The others find the
+loop and the hyperparameters, which are the same in every step. So a *plan* of an update holds a table with the
+addresses of weights, gradients and states, and ``update_kernels.py`` goes through the table. A plan gets the loop and
+its hyperparameters from the optimizer itself, which takes a step on arrays without elements (``rule_call.py``): one
+step for all parameters with equal multipliers.
 
-:func:`is_updated_on_devices` and :func:`is_updated_on_store` return False where the walk has to be taken, before
-anything has changed. That is the first time, when the states are made, and whenever one of these does not hold: an
-Updater with one of ``RULES`` (no subclass, nothing replaced), a scheduler of ``mx.lr_scheduler`` or none, dense float32
-arrays of equal shape on the CPU that do not overlap, states that were not just loaded, no quirks, and no autograd that
-records.
+:func:`is_updated_on_devices` and :func:`is_updated_on_store` return False, before anything has changed, where the
+usual path has to be taken: at the first update, which makes the states, and whenever one of these conditions does not
+hold. The Updater has one of ``RULES`` (no subclass, no replaced method) and a scheduler of ``mx.lr_scheduler`` or none;
+arrays are dense, float32, of equal shape, on the CPU and do not overlap; the states were not just loaded; no quirk is
+active; autograd does not record.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from .rule_call import SINGLE, RuleCall, StandIn, Unfit, arrays_of
 from .update_rows import Row, order_of_addition, require_alike, require_apart
 
 LIMIT = 64
-"""An updater has at most that many plans: one for each bucket, say."""
+"""The most plans of one updater: a bucketing module needs one for each bucket."""
 
 RULES = frozenset({
     adadelta.AdaDelta, adagrad.AdaGrad, adam.Adam, adamax.Adamax, ftml.FTML, ftrl.Ftrl, rmsprop.RMSProp, sgd.SGD,
     sgd.ccSGD, signum.Signum,
 })
 _COUNTING = frozenset({adam.Adam, adamax.Adamax, ftml.FTML})
-"""The rules whose numbers depend on the count of the parameter."""
+"""The rules whose hyperparameters depend on the update count of the parameter."""
 
 _RATELESS = frozenset({adadelta.AdaDelta})
 """The rules that never ask the scheduler."""
@@ -56,12 +56,12 @@ _MULTIPLIERS = ("lr_mult", "wd_mult", "idx2name")
 _UNSEEN = frozenset({
     *_MULTIPLIERS, "num_update", "_index_update_count", "_all_index_update_counts", "lr_scheduler", "sym_info",
 })
-"""Attributes of an optimizer that are looked at otherwise, or that no step depends on."""
+"""Attributes of an optimizer that are checked elsewhere, or that no step depends on."""
 
 _MEMORY = attrgetter("_buffer.flat")
 
 
-# --- what every step asks --------------------------------------------------------------------------
+# --- conditions of every step --------------------------------------------------------------------------
 
 
 def _is_possible(updater: Any) -> bool:
@@ -81,13 +81,15 @@ def _is_possible(updater: Any) -> bool:
 
 
 class _Plan:
-    """What an update of some parameters amounts to, as long as all its arrays and states are the same.
+    """The table of an update of some parameters, valid as long as their arrays and states stay the same.
 
-    Only states are kept alive.
+    The plan keeps the states alive, but neither weights nor gradients.
     """
 
     def __init__(self, updater: Updater, rows: Sequence[Row], together: int) -> None:
-        """Make the plan; every parameter has a state.
+        """Make the plan for ``rows``, each of which has a state in ``updater``.
+
+        ``together`` is the argument of :func:`order_of_addition`.
 
         Raises:
             Unfit: the usual path has to be taken.
@@ -118,7 +120,7 @@ class _Plan:
         self._watched = [weakref.ref(array._buffer.flat, self._gone.append) for array in arrays]
 
     def _grouped(self) -> list[int]:
-        """The group of each parameter: one for each pair of multipliers."""
+        """The number of each parameter's group; parameters with equal lr and wd multipliers form a group."""
         optimizer = self._optimizer
         self._multipliers = [dict(getattr(optimizer, name)) for name in _MULTIPLIERS]
         known: dict[str, int] = {}
@@ -134,7 +136,11 @@ class _Plan:
         return groups
 
     def _calls(self, rate: float, count: int) -> list[RuleCall]:
-        """What the rule does to each group; all of them alike but for their numbers."""
+        """The loop call for each group; the calls differ only in their hyperparameters.
+
+        Raises:
+            Unfit: they differ otherwise, or a method of the optimizer was replaced.
+        """
         if any(callable(value) for name, value in vars(self._optimizer).items() if name not in _UNSEEN):
             raise Unfit  # a method was replaced
         calls = [self._stand_in.step(self._optimizer, index, rate, count) for index in self._first_of_group]
@@ -168,7 +174,7 @@ class _Plan:
         )
 
     def fits(self, updater: Updater) -> bool:
-        """Whether it still holds for the arrays that it was made for."""
+        """Whether the optimizer, its multipliers, all arrays and all states are still those of the plan."""
         optimizer = updater.optimizer
         if optimizer is not self._optimizer or self._gone:
             return False
@@ -196,14 +202,18 @@ class _Plan:
             self._learn(rate, counted)
             self._walk(self._numbers)
         except BaseException:
-            if self._walk.done == done:  # a Ctrl-C may come just after it
+            if self._walk.done == done:  # a Ctrl-C may come just after the walk
                 for each, held in zip(changed, before, strict=True):
                     each.clear()
                     each.update(held)
             raise
 
     def _count(self) -> int:
-        """Count an update of every parameter; the count of the first one."""
+        """Count one more update of every parameter; returns the smallest new count.
+
+        Raises:
+            Unfit: counts differ, and the learning rate or the hyperparameters depend on them.
+        """
         optimizer = self._optimizer
         found: set[Any] = set()
         for device, indices in self._by_device.items():
@@ -217,14 +227,18 @@ class _Plan:
             made = [optimizer.begin_num_update if n is None else n for n in known]
             found = {n for n in found if n is not None}.union(made)
             if len(found) > 1 and (optimizer.lr_scheduler is not None or type(optimizer) in _COUNTING):
-                raise Unfit  # one parameter after another has its own rate, or its own numbers
+                raise Unfit  # each parameter has a rate or hyperparameters of its own
             counts.update(zip(indices, [n + 1 for n in made], strict=True))
         optimizer._set_current_context(self._last_device)
         optimizer.num_update = max(optimizer.num_update, max(found) + 1)
         return min(found) + 1
 
     def _learn(self, rate: float, count: int) -> None:
-        """Find the numbers of this step, unless they are those of the last one."""
+        """Find the hyperparameters of this step, unless rate, count and optimizer are those of the last step.
+
+        Raises:
+            Unfit: the rule now calls another loop.
+        """
         optimizer = self._optimizer
         attributes = [value for name, value in vars(optimizer).items() if name not in _UNSEEN]
         told = rate or 0.0, count if type(optimizer) in _COUNTING else 0
@@ -239,7 +253,7 @@ class _Plan:
 
 
 class _NoPlan:
-    """Nothing but the usual path will do, as long as optimizer and states are the same."""
+    """Parameters that take the usual path as long as optimizer and states are the same objects."""
 
     def __init__(self, updater: Updater) -> None:
         self._optimizer, self._states = updater.optimizer, updater.states
@@ -259,7 +273,7 @@ def _flat(calls: Sequence[RuleCall]) -> np.ndarray:
 
 
 def _is_same(one: dict, other: dict) -> bool:
-    """Whether two dicts hold the very same things in the same order: 0.0 is no -0.0."""
+    """Whether two dicts hold the same objects in the same order; ``==`` would take 0.0 for -0.0."""
     return len(one) == len(other) and all(map(is_, one, other)) and all(map(is_, one.values(), other.values()))
 
 
@@ -271,10 +285,10 @@ def is_updated_on_devices(
     updater: Any, param_arrays: Sequence[Sequence[NDArray]], grad_arrays: Sequence[Sequence[NDArray | None]],
     num_device: int,
 ) -> bool:
-    """Update the weights on each device by its gradients; False, and nothing has changed, where it cannot be done.
+    """Update the weights on each device by its gradients; False, and nothing has changed, where there is no plan.
 
     Args:
-        updater: what updates them.
+        updater: the updater of all devices.
         param_arrays, grad_arrays: for each parameter, its arrays on each device.
         num_device: the number of devices; device k's copy of parameter i has the index ``i * num_device + k``.
     """
@@ -298,9 +312,9 @@ def is_updated_on_store(
     """Add up gradients, update stored weights and copy them to the devices; False as for :func:`is_updated_on_devices`.
 
     Args:
-        updater: the store's.
+        updater: the updater of the store.
         stored: the weights by name, in the order of their ``init``.
-        names, param_arrays, grad_arrays: those of ``model._update_params_on_kvstore``.
+        names, param_arrays, grad_arrays: the arguments of ``model._update_params_on_kvstore``.
         together: how many gradients after the first are added up among themselves before they join the total.
     """
     def rows() -> list[Row]:
@@ -320,7 +334,7 @@ def _done(
     updater: Updater, rows: Callable[[], list[Row]], together: int, kind: int,
     *lists: Sequence[Sequence[NDArray | None]],
 ) -> bool:
-    """Take a step by the plan for these arrays, which is made where there is none; False if there can be none."""
+    """Update by the plan for these arrays, made where it is missing; False where the usual path has to be taken."""
     arrays = [*chain.from_iterable(chain.from_iterable(lists))]
     try:
         key: tuple = (kind, *map(id, map(_MEMORY, arrays)))
@@ -335,7 +349,7 @@ def _done(
             if plan is None and not recorder.is_due(key):
                 return False
             given = rows()
-            if not all(row.key in updater.states for row in given):  # the walk makes them
+            if not all(row.key in updater.states for row in given):  # the usual path makes the states
                 return False
             plan = recorder.keep(key, _made(updater, given, together))
             assert plan is not None

@@ -16,7 +16,7 @@ from ..files.reading import read_file as _read_file
 from ..kernels.foundation import get as _get
 from ..op_registry import known as _known
 from . import json_format as _json_format
-from .op import *  # noqa: F403  # every operator; what follows takes their names where it has the same
+from .op import *  # noqa: F403  # every operator; imports below replace some
 
 # isort: split
 from . import _internal, contrib, image, linalg, op, operators, random, sparse  # noqa: F401  # _internal: MXNet's too
@@ -28,10 +28,10 @@ var = Variable
 
 
 def Group(symbols: _Iterable[Symbol], create_fn: _Callable[..., _Any] = Symbol) -> _Any:  # noqa: N802  # MXNet's name
-    """One symbol with the outputs of several, in order; ``create_fn``, a class of symbols, makes it.
+    """One symbol with the outputs of several symbols, in order; ``create_fn`` makes it from a list of entries.
 
     Raises:
-        TypeError: an element is not a Symbol.
+        TypeError: an element is not a Symbol, or there is none.
     """
     given = list(symbols)
     if not given or any(not isinstance(s, Symbol) for s in given):
@@ -55,7 +55,7 @@ def load(fname: str) -> Symbol:
     """Read a graph from a file.
 
     Raises:
-        MXNetError: the file is missing or not a symbol file; the message names it.
+        MXNetError: the file is missing or not a symbol file; the message has the file's name.
         TypeError: ``fname`` is not a string or path.
     """
     if not isinstance(fname, (str, _Path)):
@@ -98,12 +98,12 @@ def arange(
     """A symbol of evenly spaced values.
 
     Args:
-        start: the first number, or the bound of 0, 1, 2 ... where it is the only one.
+        start: the first number; without ``stop`` the bound of 0, 1, 2 ...
         stop: the bound that no number reaches.
         step: the distance between two numbers.
         repeat: how often each number comes.
-        infer_range: infer ``stop`` from the shape that is wanted.
-        name: the node's name; None for an automatic one.
+        infer_range: whether to infer ``stop`` from the requested shape.
+        name: the node's name; None for an automatic name.
         dtype: the type of the numbers; None for float32.
     """
     return _internal._arange(
@@ -113,12 +113,12 @@ def arange(
 
 
 def eye(N: int, M: int = 0, k: int = 0, dtype: _Any = None, **kwargs: _Any) -> Symbol:  # noqa: N803  # MXNet's names
-    """A symbol of ones on diagonal ``k`` of ``N`` rows and ``M`` columns (0: as many), zeros elsewhere.
+    """A symbol of a matrix of ``N`` rows and ``M`` columns with ones on diagonal ``k``, zeros elsewhere.
 
     Args:
         N: the number of rows.
-        M: the number of columns; 0 for as many as rows.
-        k: the diagonal: 0 is the main one, larger ones lie above it.
+        M: the number of columns; 0 means ``N``.
+        k: the diagonal: 0 is the main diagonal, positive numbers are above it.
         dtype: the type of the elements; None for float32.
         **kwargs: ``name`` and ``attr`` of the node.
     """
@@ -129,14 +129,14 @@ def eye(N: int, M: int = 0, k: int = 0, dtype: _Any = None, **kwargs: _Any) -> S
 def linspace(
     start: float, stop: float, num: int, endpoint: bool = True, name: str | None = None, dtype: _Any = None
 ) -> Symbol:
-    """A symbol of ``num`` numbers evenly apart from ``start`` to ``stop``, which is left out unless ``endpoint``.
+    """A symbol of ``num`` evenly spaced numbers from ``start`` to ``stop``; ``stop`` is excluded unless ``endpoint``.
 
     Args:
         start: the first number.
         stop: the end of the interval.
-        num: how many numbers.
-        endpoint: whether ``stop`` is one of them.
-        name: the node's name; None for an automatic one.
+        num: the number of numbers.
+        endpoint: whether ``stop`` is the last number.
+        name: the node's name; None for an automatic name.
         dtype: the type of the numbers; None for float32.
     """
     return _internal._linspace(
@@ -147,16 +147,16 @@ def linspace(
 def histogram(
     a: Symbol, bins: int | Symbol = 10, range: tuple[float, float] | None = None, **kwargs: _Any  # noqa: A002  # MXNet's
 ) -> Symbol:
-    """How many elements lie in each bin, and the edges of the bins: those of ``bins``, or that many in ``range``.
+    """The number of elements in each bin, and the edges of the bins.
 
     Args:
         a: the elements.
-        bins: how many bins of equal width, or a symbol of their edges.
-        range: the ends of the first and the last bin, for a number of bins.
+        bins: the number of bins of equal width, or a symbol of the edges.
+        range: the ends of the first and the last bin, where ``bins`` is a number.
         **kwargs: ``name`` and ``attr`` of the node.
 
     Raises:
-        ValueError: ``bins`` is neither a whole number nor a Symbol, or a number without a range.
+        ValueError: ``bins`` is neither a whole number nor a Symbol, or it is a number and ``range`` is missing.
     """
     if isinstance(bins, Symbol):
         return _internal._histogram(a, bins, **kwargs)
@@ -175,7 +175,7 @@ def split_v2(ary: Symbol, indices_or_sections: _Any, axis: int = 0, squeeze_axis
         ary: the symbol.
         indices_or_sections: a number of equal parts, or the indices at which parts begin.
         axis: the axis that is cut.
-        squeeze_axis: whether parts of side 1 lose that axis.
+        squeeze_axis: whether parts of length 1 lose the axis.
 
     Raises:
         ValueError: ``indices_or_sections`` is neither a number nor a tuple of numbers.
@@ -185,13 +185,13 @@ def split_v2(ary: Symbol, indices_or_sections: _Any, axis: int = 0, squeeze_axis
 
 
 def _alias(operator: str) -> str:
-    """The name by which MXNet's Python calls an operator of two sides, after which it names the node."""
+    """The name by which MXNet's Python calls a binary operator, the beginning of automatic node names."""
     return _get(operator).aliases[0]
 
 
 @decides("Symbol/numbers")
 def _two_ways(operator: str, reverse: str) -> _Any:
-    """A function that accepts symbols and numbers on either side; ``reverse`` is the operator of number and symbol."""
+    """A function of two symbols or numbers; ``reverse`` is the operator for (number, symbol)."""
 
     def function(left: _Any, right: _Any) -> _Any:
         array_op, scalar_op = f"_{operator}", f"_{operator}_scalar"
@@ -219,7 +219,7 @@ def pow(base: _Any, exp: _Any) -> _Any:  # noqa: A001  # MXNet's name
     """``base`` to the power of ``exp``: of two symbols, a symbol and a number, or two numbers.
 
     Raises:
-        TypeError: an operand is neither.
+        TypeError: an operand is neither a symbol nor a number.
     """
     return _pow(base, exp)
 

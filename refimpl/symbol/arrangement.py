@@ -1,10 +1,11 @@
 """Offsets in an arena for blocks of known size and lifetime, so that the arena is small.
 
-Blocks whose lifetimes overlap get disjoint offsets, by best fit: one after the other takes the smallest gap that is
-free for its whole lifetime. The largest blocks, or those that live longest, come first (Pisarchyk and Lee, 2020).
+Blocks whose lifetimes overlap get disjoint memory, by best fit: each block in turn takes the smallest gap that is free
+for its whole lifetime. The largest blocks, or the blocks with the longest lifetimes, come first (Pisarchyk and Lee,
+2020).
 
-Three cheap ways are tried first, each of nearly constant work per block; one of them is often as small as can be.
-Trying orders until one is good costs the square of the number of blocks, and is done for few blocks only.
+Three cheap methods come first, each with nearly constant work per block; the result of one of them is often the
+smallest possible. Trying several orders takes time quadratic in the number of blocks, and is done for few blocks only.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from math import inf
 from ..base import decides
 from ..context import Context
 
-ROUNDS, MANY, WASTE = 20, 500, 0.005  # attempts; blocks beyond which the cheaper ways are tried; what is good enough
-STEPS, LEAST_STEPS = 100, 500_000  # how many blocks searches may look at: for each block, and in all
+ROUNDS, MANY, WASTE = 20, 500, 0.005  # rounds; blocks beyond which cheap methods are tried; accepted waste
+STEPS, LEAST_STEPS = 100, 500_000  # the most blocks that searches may look at: per block, and the least limit in all
 
 
 @dataclass(eq=False, slots=True)
@@ -33,10 +34,10 @@ class Block:
     first: int
     last: int
     values: list[int]
-    """The numbers of the values that lie there, one after the other or as views of each other."""
+    """The numbers of the values that use the block, one after the other or as views of each other."""
     offset: int = 0
     output: int | None = None
-    """The number of the output whose memory this is part of; None in an arena."""
+    """The number of the output whose memory the block is part of; None for a block in an arena."""
 
 
 _Placed = tuple[int, int, int, int]
@@ -44,7 +45,7 @@ _Placed = tuple[int, int, int, int]
 
 
 def needed(blocks: Sequence[Block]) -> int:
-    """Bytes below which no packing can go: the most that is used at one step."""
+    """A lower bound of the bytes of any packing: the most bytes in use at one step."""
     change = [0] * (max((b.last for b in blocks), default=0) + 2)
     for block in blocks:
         change[block.first] += block.size
@@ -53,19 +54,19 @@ def needed(blocks: Sequence[Block]) -> int:
 
 
 class Packing:
-    """Blocks with an offset each: those whose lifetimes overlap do not overlap in memory."""
+    """Blocks with offsets: blocks whose lifetimes overlap do not overlap in memory."""
 
     def __init__(self) -> None:
         self.height = 0
-        """Bytes that all need together."""
+        """The bytes of the whole packing."""
         self.steps = 0
-        """How many blocks all searches have looked at."""
+        """The number of blocks that all searches have looked at."""
         self.limit: float = inf
         self._placed: list[_Placed] = []
 
     @property
     def is_spent(self) -> bool:
-        """Whether searches have cost as much as they may."""
+        """Whether searches have reached their limit."""
         return self.steps > self.limit
 
     def _overlapping(self, first: int, last: int) -> list[_Placed]:
@@ -74,12 +75,12 @@ class Packing:
         return [each for each in self._placed if each[2] <= last and each[3] >= first]
 
     def _bottom(self, last: int) -> int:
-        """Bytes at the bottom that are in use at step ``last`` or before, without a gap."""
+        """The bytes at the bottom, without gaps, of held blocks that begin at step ``last`` or before."""
         del last
         return 0
 
     def gap(self, block: Block) -> int:
-        """The offset of the smallest gap that holds a block, on top where there is none."""
+        """The offset of the smallest gap for a block; the top of the packing if no gap is large enough."""
         size, found, least, top = block.size, -1, 0, self._bottom(block.last)
         for begin, end, _, _ in self._overlapping(block.first, block.last):
             free = begin - top
@@ -90,7 +91,7 @@ class Packing:
         return top if found < 0 else found
 
     def put(self, block: Block, offset: int) -> None:
-        """Give a block its offset."""
+        """Place a block at ``offset``."""
         block.offset, end = offset, offset + block.size
         self.height = max(self.height, end)
         self._enter((offset, end, block.first, block.last))
@@ -100,10 +101,10 @@ class Packing:
 
 
 class LargePacking(Packing):
-    """A packing of many blocks: a search looks only at those that are used at about the same steps.
+    """A packing of many blocks: a search looks only at blocks that are used at about the same steps.
 
-    Blocks of ``held`` are used until the end. They lie at the bottom in the order of their first steps, so that what
-    is in use there grows from step to step and never has a gap; no search looks at them.
+    The blocks ``held`` are used until the end. They are at the bottom in the order of their first steps, so that the
+    used bytes there grow from step to step and never have a gap; no search looks at these blocks.
     """
 
     def __init__(self, blocks: Sequence[Block], held: Sequence[Block] = ()) -> None:
@@ -137,7 +138,7 @@ class LargePacking(Packing):
 
     def _enter(self, placed: _Placed) -> None:
         first, last = placed[2:]
-        level = (last - first).bit_length()  # its lifetime is shorter than 2 ** level steps
+        level = (last - first).bit_length()  # the lifetime is shorter than 2 ** level steps
         self._levels.setdefault(level, {}).setdefault(first >> level, []).append(placed)
 
 
@@ -147,7 +148,7 @@ def packing_for(blocks: Sequence[Block]) -> Packing:
 
 
 def fit(blocks: Sequence[Block]) -> int:
-    """Place blocks in the given order; the bytes that all need together."""
+    """Place blocks in the given order; returns the bytes of the packing."""
     packing = Packing()
     for block in blocks:
         packing.put(block, packing.gap(block))
@@ -155,17 +156,17 @@ def fit(blocks: Sequence[Block]) -> int:
 
 
 ORDERS = (
-    lambda b: (-b.size, b.first),  # the largest first: nearly always enough
-    lambda b: (-b.last, -b.size, b.first),  # those that are kept longest first
+    lambda b: (-b.size, b.first),  # the largest first: nearly always good enough
+    lambda b: (-b.last, -b.size, b.first),  # the longest kept first
     lambda b: (-b.size, b.last),
     lambda b: b.first,
 )
 
 
 def _try_orders(blocks: Sequence[Block]) -> int:
-    """Try every order until hardly anything is wasted, ``ROUNDS`` times; the bytes that all need together.
+    """Try every order, in up to ``ROUNDS`` rounds, until the waste is small; returns the bytes of the packing.
 
-    After each round, the block that lies on top moves to the front of its order.
+    After each round, the block at the top of the packing moves to the front of its order.
     """
     enough = needed(blocks) * (1 + WASTE)
     best, chosen = -1, list(blocks)
@@ -175,7 +176,7 @@ def _try_orders(blocks: Sequence[Block]) -> int:
             total = fit(order)
             if best < 0 or total < best:
                 best, chosen = total, list(order)
-            if best <= enough:  # this order is the best: the offsets are those that it gave
+            if best <= enough:  # the blocks have the offsets of this order, the best
                 return best
             top = max(order, key=lambda b: b.offset + b.size)
             order.remove(top)
@@ -184,7 +185,7 @@ def _try_orders(blocks: Sequence[Block]) -> int:
 
 
 def _held_first(blocks: Sequence[Block]) -> int | None:
-    """Place what is used until the end, then the largest first; None where the searches cost too much."""
+    """Place the blocks used until the end, then the others, the largest first; None if searches reach their limit."""
     end = max((b.last for b in blocks), default=0)
     packing = LargePacking(blocks, held=[b for b in blocks if b.last == end])
     for block in sorted([b for b in blocks if b.last < end], key=ORDERS[0]):
@@ -195,7 +196,7 @@ def _held_first(blocks: Sequence[Block]) -> int | None:
 
 
 class _FreeList:
-    """The free ranges below ``height`` at one step, as an allocator keeps them."""
+    """The free ranges of bytes below ``height`` at one step, as in a memory allocator."""
 
     def __init__(self) -> None:
         self.height = 0
@@ -208,15 +209,15 @@ class _FreeList:
         self._sizes[begin], self._begins[end] = end - begin, begin
 
     def _remove(self, begin: int) -> int:
-        """Take a range out; its end."""
+        """Remove the free range that begins at ``begin``; returns its end."""
         size = self._sizes.pop(begin)
         del self._by_size[bisect_left(self._by_size, (size, begin))], self._begins[begin + size]
         return begin + size
 
     def take(self, size: int) -> int:
-        """The begin of ``size`` bytes, out of the smallest range that has them (best fit)."""
+        """Allocate ``size`` bytes from the smallest free range that has them (best fit); returns their begin."""
         at = bisect_left(self._by_size, (size, 0))
-        if at == len(self._by_size):  # on top, beginning in the free range below the top if there is one
+        if at == len(self._by_size):  # at the top, from the free range just below it if there is one
             begin = self._begins.get(self.height, self.height)
             if begin < self.height:
                 self._remove(begin)
@@ -229,7 +230,7 @@ class _FreeList:
         return begin
 
     def give(self, begin: int, end: int) -> None:
-        """Free these bytes, as one range with the free ones beside them."""
+        """Free bytes ``begin`` to ``end``, joined with the free ranges beside them."""
         if end in self._sizes:
             end = self._remove(end)
         if begin in self._begins:
@@ -239,7 +240,7 @@ class _FreeList:
 
 
 def _sweep(blocks: Sequence[Block], backwards: bool = False) -> int:
-    """Go through the steps, or back through them: a block takes the smallest range that is free when it begins."""
+    """Go through the steps, or backwards: each block takes the smallest range that is free at its first step."""
     end = max((b.last for b in blocks), default=0)
     begins: dict[int, list[Block]] = {}
     ends: dict[int, list[Block]] = {}

@@ -1,4 +1,4 @@
-"""An operator call as a node: its attributes, its automatic name, and variables for the inputs it was not given."""
+"""An operator call as a node: its attributes, its automatic name, and variables for missing inputs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def attribute_text(value: Any) -> str:
-    """A parameter as files hold it: ``(2, 2)``, ``True``, ``0.9``, ``float32``.
+    """A parameter as text, as in symbol files: ``(2, 2)``, ``True``, ``0.9``, ``float32``.
 
     Raises:
-        MXNetError: it is a whole number with too many digits to be written.
+        MXNetError: ``value`` is a whole number with too many digits to be written.
     """
     if isinstance(value, (type, np.dtype)):
         return np.dtype(value).name
@@ -54,7 +54,7 @@ def checked_attributes(attr: dict[str, str] | None) -> dict[str, str]:
 
 @decides("Symbol/graph-keywords")
 def graph_key(op: Op, key: str) -> str | None:
-    """The spelling under which a node keeps a keyword that is for the graph; None for one that is the operator's.
+    """The attribute key of a keyword that is for the graph; None for a keyword that is the operator's parameter.
 
     Raises:
         MXNetError: the keyword is an attribute of an input (``weight_lr_mult``).
@@ -64,12 +64,12 @@ def graph_key(op: Op, key: str) -> str | None:
     found = next((known for known in GRAPH_KEYS if key.startswith(known) or key.endswith(known)), None)
     if found is not None and key.startswith(found):
         return f"__{key}__"
-    stored_key(key)  # refuses what is an input's
+    stored_key(key)  # refuses an attribute of an input
     return key if is_hidden_key(key) else None
 
 
 def single_entry(symbol: Symbol, op_name: str, input_name: str) -> Entry:
-    """The one output of a symbol that is used as an operator's input."""
+    """The only output of a symbol that is used as an operator's input; refuse a symbol with several outputs."""
     if len(symbol.entries) != 1:
         raise refusal(
             "Symbol/single-input",
@@ -82,7 +82,7 @@ def single_entry(symbol: Symbol, op_name: str, input_name: str) -> Entry:
 def _attributes(
     op: Op, params: Mapping[str, Any], attr: dict[str, str] | None
 ) -> tuple[dict[str, str], dict[str, Any]]:
-    """Attributes for the graph, and parameters of the operator."""
+    """(attributes for the graph, parameters of the operator)."""
     own: dict[str, Any] = {}
     graph: dict[str, str] = {}
     for key, value in params.items():
@@ -98,7 +98,7 @@ def _attributes(
 def _by_name(
     op: Op, names: Sequence[str], inputs: Mapping[str, Symbol] | Sequence[Symbol]
 ) -> Mapping[str, Symbol]:
-    """Inputs by their names, which exist."""
+    """The inputs by name; refuse unknown names."""
     if not isinstance(inputs, Mapping):
         if len(inputs) > len(names):
             raise refusal(
@@ -118,22 +118,22 @@ def call(
     op: Op, called: str, inputs: Mapping[str, Symbol] | Sequence[Symbol], params: Mapping[str, Any],
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> list[Entry]:
-    """Apply an operator; the visible outputs of its node. Missing inputs become variables ``<name>_<input>``.
+    """Apply an operator; returns the visible outputs of its node. Missing inputs become variables ``<name>_<input>``.
 
     Args:
         op: the operator.
-        called: the name that the user called it by; automatic names begin with it.
+        called: the name by which the user called the operator; automatic names begin with it.
         inputs: symbols of one output each, by the name of the input or in order.
         params: the operator's parameters and keywords for the graph; their text becomes attributes of the node.
-        name: the node's name; None for an automatic one.
-        attr: attributes of the user, merged with those of the scope (``mx.AttrScope``). They win over keywords for
-            the graph.
+        name: the node's name; None for an automatic name.
+        attr: attributes of the user, merged with the attributes of the scope (``mx.AttrScope``). They override
+            keywords for the graph.
 
     Raises:
         MXNetError: a parameter is refused, or an input does not exist or has several outputs.
     """
     graph, own = _attributes(op, params, attr)
-    # the hint is the name the user called; MXNet spells both Concat and concat "concat0"
+    # the hint is the name that the user called; MXNet names the nodes of Concat and concat "concat0"
     node_name = NameManager.current.get(name, called.lower())
     attrs = {**graph, **{key: attribute_text(value) for key, value in own.items()}}
     if op.variadic and op.variadic not in attrs:
@@ -153,10 +153,10 @@ def call(
 
 
 def replace_variables(entries: Sequence[Entry], named: Mapping[str, Symbol]) -> None:
-    """Let the nodes below ``entries`` read other symbols where they read variables of these names.
+    """In the graph of ``entries``, replace the variables of these names by other symbols.
 
     Raises:
-        MXNetError: a name is that of no variable, or a symbol has several outputs.
+        MXNetError: no variable has a name, or a symbol has several outputs.
     """
     order = post_order(entries)
     names = [node.name for node in order if node.is_variable]
@@ -174,7 +174,7 @@ def replace_variables(entries: Sequence[Entry], named: Mapping[str, Symbol]) -> 
 
 
 def split_parameters(indices_or_sections: Any, axis: int, squeeze_axis: bool) -> dict[str, Any]:
-    """The parameters of ``_split_v2``, from those of MXNet's function ``split_v2``.
+    """The parameters of the operator ``_split_v2``, from the arguments of MXNet's function ``split_v2``.
 
     Raises:
         ValueError: ``indices_or_sections`` is neither a number nor a tuple of numbers.

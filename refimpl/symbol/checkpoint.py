@@ -1,4 +1,4 @@
-"""Checkpoints: a symbol and its arrays, written to two files and read back."""
+"""Checkpoints: a symbol and its arrays in two files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..log import LOG
 from ..ndarray import NDArray
 from ..ndarray.file_format import read_file
 
-# Prefix of a name in a checkpoint -> which of (arguments, auxiliary states) it belongs to.
+# Prefix of a name in a checkpoint -> 0 for arguments, 1 for auxiliary states.
 _PREFIXES = {"arg": 0, "aux": 1}
 
 
@@ -26,7 +26,7 @@ def save_checkpoint(
     The epoch is written with at least four digits. When one file cannot be written, none has changed.
 
     Args:
-        prefix: what the names of the files begin with.
+        prefix: the beginning of the names of the files.
         epoch: the number in the name of the params file.
         symbol: the net, or None.
         arg_params, aux_params: arguments and auxiliary states by name.
@@ -59,7 +59,7 @@ def load_params(prefix: str, epoch: int) -> tuple[dict[str, NDArray], dict[str, 
 
 
 def parse_params(content: bytes, file: str) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-    """What :func:`load_params` returns, from the bytes of the file; ``file`` is for messages."""
+    """The result of :func:`load_params`, from the bytes of the file; ``file`` is the name in messages."""
     found = nd.load_frombuffer(content, file)
     params: tuple[dict[str, NDArray], dict[str, NDArray]] = ({}, {})
     if not found:
@@ -83,7 +83,7 @@ def parse_params(content: bytes, file: str) -> tuple[dict[str, NDArray], dict[st
 def load_checkpoint(
     prefix: str, epoch: int
 ) -> tuple[sym.Symbol, dict[str, NDArray], dict[str, NDArray]]:
-    """Read what :func:`save_checkpoint` wrote: (symbol, arguments, auxiliary states).
+    """Read the files of :func:`save_checkpoint`: (symbol, arguments, auxiliary states).
 
     Raises:
         MXNetError: a file is missing or damaged.

@@ -13,7 +13,7 @@ from .ir import Entry, Node
 from .symbol import Symbol
 
 STORAGE_FLAGS = {"default": 0, "row_sparse": 1, "csr": 2}
-"""MXNet's numbers of the kinds of storage."""
+"""Storage type -> its number in MXNet."""
 
 
 def variable(
@@ -21,19 +21,19 @@ def variable(
     wd_mult: float | None = None, dtype: Any = None, init: Any = None, stype: Any = None,
     profiler_scope: str | None = None, **kwargs: str,
 ) -> Symbol:
-    """Create a variable: an input of the graph that is given a value at bind.
+    """Create a variable: an input of the graph that gets a value at bind.
 
     Args:
         name: the variable's name.
-        attr: attributes, merged with those of the scope (``mx.AttrScope``).
-        shape: what inference knows of the shape.
+        attr: attributes, merged with the attributes of the scope (``mx.AttrScope``).
+        shape: the shape, which may have unknown dimensions; None if unknown.
         lr_mult: factor on the optimizer's learning rate.
         wd_mult: factor on the optimizer's weight decay.
-        dtype: what inference knows of the type.
-        init: the initializer that fills this variable, whatever the module's is.
+        dtype: the dtype; None if unknown.
+        init: the initializer of this variable, which overrides the module's.
         stype: the storage: "default", "row_sparse" or "csr".
         profiler_scope: the scope under which the profiler counts the variable's memory.
-        **kwargs: further attributes, whose names look like ``__this__``.
+        **kwargs: further attributes; their names begin and end with two underscores.
 
     Raises:
         TypeError: ``name`` is not a string.
@@ -71,7 +71,7 @@ def call(
     op: Op, called: str, inputs: Mapping[str, Symbol] | Sequence[Symbol], params: Mapping[str, Any],
     name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """The outputs of :func:`calls.call`, which explains the arguments, as a symbol."""
+    """:func:`calls.call`, which explains the arguments, with a symbol of the outputs as result."""
     return Symbol(calls.call(op, called, inputs, params, name, attr))
 
 

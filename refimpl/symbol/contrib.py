@@ -1,6 +1,6 @@
-"""mx.sym.contrib: functions on symbols that are written with other operators.
+"""mx.sym.contrib: the operators ``_contrib_...``, and functions on symbols that are written with other operators.
 
-Loops and branches (``foreach``, ``while_loop``, ``cond``) are put here by ``refimpl/contrib/control_flow/``.
+``refimpl/contrib/control_flow/`` adds the loops and branches (``foreach``, ``while_loop``, ``cond``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .symbol import Symbol
 
 @decides("random/zipfian")
 def rand_zipfian(true_classes: Symbol, num_sampled: int, range_max: int) -> tuple[Symbol, Symbol, Symbol]:
-    """``mx.nd.contrib.rand_zipfian`` as a graph: classes drawn, expected counts of the true ones and of these.
+    """``mx.nd.contrib.rand_zipfian`` as a graph: (drawn classes, expected counts of the true and of the drawn classes).
 
     Raises:
         AssertionError: ``true_classes`` is not a Symbol.
@@ -35,7 +35,7 @@ def rand_zipfian(true_classes: Symbol, num_sampled: int, range_max: int) -> tupl
 
 
 def boolean_mask(data: Any = None, index: Any = None, axis: int = 0, **kwargs: Any) -> Symbol:
-    """Refused: how many rows there are depends on values, and a graph has shapes before it has values.
+    """Refused: the number of rows depends on values, and a graph has shapes before it has values.
 
     Raises:
         MXNetError: always.
@@ -52,7 +52,7 @@ globals()["__getattr__"] = known.attributes(__name__, "_contrib_")
 __all__ = ["adamw_update", "boolean_mask", "mp_adamw_update", "rand_zipfian"]
 __all__ += contrib_operators.__all__
 
-if TYPE_CHECKING:  # put here by the module that has them
+if TYPE_CHECKING:  # added by refimpl/contrib/control_flow
     from ..contrib.control_flow.symbols import cond, foreach, while_loop  # noqa: TC004
 
     __all__ += ["cond", "foreach", "while_loop"]

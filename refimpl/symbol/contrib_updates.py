@@ -1,4 +1,4 @@
-"""mx.sym.contrib.adamw_update and its twin: update operators as graphs, with a loss scale that may be a number."""
+"""mx.sym.contrib.adamw_update and mp_adamw_update: update operators as nodes; the loss scale may be a number."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def adamw_update(
         grad: its gradient.
         mean: the running mean of gradients, a state: its array changes in place.
         var: the running mean of squared gradients, a state.
-        rescale_grad: what gradients are multiplied by: a number, or a symbol of one.
+        rescale_grad: the factor on gradients: a number, or a symbol of one element.
         lr: the learning rate.
         eta: the factor on the whole step, weight decay included.
-        beta1: the share of ``mean`` that stays.
-        beta2: the share of ``var`` that stays.
-        epsilon: what the divisor is larger by.
+        beta1: the decay rate of ``mean``.
+        beta2: the decay rate of ``var``.
+        epsilon: added to the divisor.
         wd: the weight decay.
-        clip_gradient: the bound of gradients, none where it is negative.
+        clip_gradient: the bound of gradients; a negative number means no bound.
         out: ignored, as by every operator on symbols.
         name: the name of the node.
         **kwargs: ``attr`` of the node.

@@ -1,8 +1,8 @@
-"""Dead-branch removal: a value of which only the shape is read is not computed.
+"""Dead-branch removal: a value is not computed if operators read only its shape.
 
-``zeros_like(x)`` reads the shape of x, never its values; so does the gradient of ``Concat``. Shapes are known
-before anything runs, so such an edge is cut: the operator reads a placeholder that has a shape and no memory.
-An operator whose outputs are then read by nobody never runs; a value that others still read is freed earlier.
+``zeros_like(x)`` reads the shape of x, but no element; so does the gradient of ``Concat``. Shapes are known before the
+graph runs, so such an edge is cut: the operator reads a placeholder, which has a shape and no memory. An operator whose
+outputs then have no reader never runs; the memory of a value that other operators read is freed earlier.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .ir import Entry, Node
 
 
 def shape_only_inputs(node: Node) -> set[int]:
-    """Positions of the inputs of which the operator reads the shape only."""
+    """Positions of the inputs whose shape alone the operator reads."""
     op = node.op
     assert op is not None
     wanted: Any = op.shape_only if node.primal is None else op.shape_needs
@@ -31,13 +31,13 @@ def shape_only_inputs(node: Node) -> set[int]:
 
 
 def is_placeholder(node: Node) -> bool:
-    """Whether the node is such a placeholder."""
+    """Whether the node is a placeholder, which has a shape and no memory."""
     return node.is_variable and "__placeholder__" in node.attrs
 
 
 @decides("passes/dead-branches")
 def cutting(graph: Graph, in_forward: bool = True) -> Visit:
-    """The visit that cuts edges that carry only a shape; those of forward too, or only those of backward."""
+    """The visit that cuts edges that carry only a shape, in backward, and with ``in_forward`` in forward too."""
     placeholders: dict[Entry, Entry] = {}
 
     def placeholder(entry: Entry) -> Entry:
@@ -66,8 +66,8 @@ def cutting(graph: Graph, in_forward: bool = True) -> Visit:
 def remove(graph: Graph, merging: Callable[[Graph], Visit] | None = None) -> Graph:
     """The graph without edges that carry only a shape, and so without the branches that end there.
 
-    If an operator would go that draws random numbers or changes its inputs, all of forward stays. ``merging(graph)``
-    is the visit of a pass that takes the same walk: where most nodes change, each is made only once.
+    If this would remove an operator that draws random numbers or changes its inputs, all of forward stays.
+    ``merging(graph)`` is the visit of another pass to make in the same walk, so that a changed node is copied once.
     """
     def walked(in_forward: bool) -> Graph:
         others = () if merging is None else (merging(graph),)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _read(entry: Entry) -> str:
-    """How an operator's line names what it reads: the node, with a number where it has several outputs."""
+    """The name of an input in an operator's line: its node, with an index where the node has several outputs."""
     node = entry.node
     return node.name if node.output_count() == 1 else f"{node.name}[{entry.index}]"
 
@@ -26,9 +26,9 @@ def _line(node: Node) -> str:
 
 
 def graph_text(entries: Sequence[Entry], graph: Graph | None = None) -> str:
-    """One line per node, inputs first, then what is computed.
+    """One line per node, inputs first, then a line with the outputs.
 
-    With ``graph`` each line ends with the shapes and types of the outputs and the context.
+    With ``graph`` each line ends with the shapes and dtypes of the node's outputs and its context.
     """
     lines = []
     for node in post_order(entries):
@@ -46,7 +46,7 @@ def debug_text(entries: Sequence[Entry], order: Iterable[Node]) -> str:
     lines = ["Symbol Outputs:"]
     for i, entry in enumerate(entries):
         lines.append(f"\toutput[{i}]={entry.node.name}({entry.index})")
-    updates: Counter[int] = Counter()  # how often a state was updated by the nodes so far
+    updates: Counter[int] = Counter()  # number of updates of each state by the nodes so far
     for node in order:
         if node.op is None:
             lines.append(f"Variable:{node.name}")

@@ -1,8 +1,8 @@
-"""Several contexts in one graph: where each node runs, and the copies between them.
+"""Several contexts in one graph: the context of each node, and the copies between contexts.
 
 A node runs on the context to which ``group2ctx`` maps its attribute ``ctx_group``; a node without that attribute
-runs on the context of the executor. Where an operator reads what another context has, a ``_CrossDeviceCopy``
-stands between them, one for all readers on the same context in forward, and one in backward for an argument.
+runs on the context of the executor. Where an operator reads a value of another context, it reads a ``_CrossDeviceCopy``
+of it: one copy for all readers on the same context in forward, and another in backward for an argument.
 """
 
 from __future__ import annotations

@@ -22,13 +22,13 @@ from .shared_weights import can_continue, merged
 
 
 class Gradients:
-    """What the pass made.
+    """The result of the gradient pass.
 
-    ``heads`` holds one variable node per output of the graph whose head gradient is needed (None where it
-    is not); ``of`` maps the id of a wanted variable to its gradient entry, absent when it is zero. ``begun`` maps the
-    id of a variable to the variable that stands for what its gradient is added to, where there is one. ``refused``
-    is what backward has to raise when a gradient is wanted that a page does not give. ``serves`` maps the id of
-    each node made to the node of the graph whose gradient it is part of.
+    ``heads`` has for each output of the graph the variable node of its head gradient, None where none is needed. ``of``
+    maps the id of a wanted variable to its gradient entry; a gradient of zero is missing. ``begun`` maps the id of a
+    variable to the variable node of the sum to which its gradient is added, where there is one. ``refused`` is the
+    error for backward when a wanted gradient is one that its operator does not compute. ``serves`` maps the id of each
+    made node to the node of the graph whose gradient it belongs to.
     """
 
     def __init__(self) -> None:
@@ -44,16 +44,16 @@ def build(
     outputs: Sequence[Entry], wanted: set[int], differentiable: bool = False, taped: bool = False,
     order: Sequence[Node] | None = None, continued: AbstractSet[int] = frozenset(),
 ) -> Gradients:
-    """Gradients of a graph with respect to some of its variables.
+    """The gradients of a graph with respect to some of its variables.
 
     Args:
         outputs: the outputs of the graph.
         wanted: the ids of the variables.
-        differentiable: take compositions of operators, which have gradients themselves, where a page has one.
-        taped: the graph was recorded by autograd, for which one quirk of executors does not hold.
-        order: all nodes of the graph, inputs first, where they are listed already.
-        continued: the ids of variables whose gradients are added to what is there before, where the sum of a shared
-            weight allows that.
+        differentiable: whether to use compositions of operators, which have gradients themselves, where pages have
+            them.
+        taped: whether autograd recorded the graph; one quirk of executors does not apply then.
+        order: all nodes of the graph, inputs first, where they are already listed.
+        continued: the ids of variables whose gradients may be added to an existing sum, as for shared weights.
 
     Raises:
         MXNetError: a path to a wanted variable goes through an operator without a gradient.
@@ -75,7 +75,7 @@ def build(
 
 
 def _depending(order: Sequence[Node], wanted: set[int]) -> set[int]:
-    """Ids of the nodes through which a wanted variable can be reached."""
+    """The ids of the nodes that depend on a wanted variable."""
     found = set(wanted)
     for node in order:
         for source, _ in node.inputs:
@@ -86,7 +86,7 @@ def _depending(order: Sequence[Node], wanted: set[int]) -> set[int]:
 
 
 class _Pass:
-    """What a walk has made so far: the nodes, and what was contributed to the gradient of each value."""
+    """The state of a walk: the nodes made so far, and the contributions to the gradient of each value."""
 
     def __init__(self, depends: set[int], differentiable: bool, taped: bool, continued: AbstractSet[int]) -> None:
         self.depends, self.differentiable, self.continued = depends, differentiable, continued
@@ -97,7 +97,7 @@ class _Pass:
         self.count = 0
 
     def start(self, number: int, output: Entry) -> None:
-        """Give an output of the graph its head gradient."""
+        """Add the head gradient of an output of the graph, unless the output is a loss."""
         node = output.node
         self.reached.add(id(node))
         loss = node.op is not None and node.signature.is_loss
@@ -108,12 +108,12 @@ class _Pass:
             self.contributions.add(key_of(output), Entry(head, 0))
 
     def enter(self, made: Node, node: Node) -> None:
-        """Enter a new node that serves the gradient of ``node``."""
+        """Enter a new node, which belongs to the gradient of ``node``."""
         self.made.append(made)
         self.gradients.serves[id(made)] = node
 
     def make(self, node: Node, op_name: str, inputs: Sequence[Entry], **attrs: Any) -> list[Entry]:
-        """Add a node of another operator for the gradient of ``node``; its visible outputs."""
+        """Add a node of operator ``op_name`` for the gradient of ``node``; returns its visible outputs."""
         op = get(op_name)
         text = {key: str(value) for key, value in attrs.items()}
         if op.variadic and op.variadic not in text:
@@ -124,7 +124,7 @@ class _Pass:
         return [Entry(made, i) for i in range(made.signature.visible)]
 
     def head_of(self, node: Node, index: int) -> Entry | None:
-        """Sum of the contributions to one output, None when there are none."""
+        """The sum of the contributions to one output; None without contributions."""
         parts = self.contributions.of((id(node), index))
         if parts is None:
             return None
@@ -137,7 +137,7 @@ class _Pass:
         return self.make(node, "add_n", parts)[0]
 
     def _begun(self, node: Node, parts: Sequence[Entry]) -> Entry | None:
-        """The sum that the gradient of a variable is added to, if any."""
+        """The variable for an existing sum to which the gradient of ``node`` is added; None where there is none."""
         if id(node) not in self.continued or not can_continue(parts):
             return None
         made = self.gradients.begun[id(node)] = Node(None, f"{node.name}_sum")
@@ -145,10 +145,10 @@ class _Pass:
         return Entry(made, 0)
 
     def flows_through(self, node: Node, heads: Sequence[Entry | None]) -> bool:
-        """Whether anything reaches a node on the way back: a head gradient, or that it is a loss.
+        """Whether the gradient of a node has to be made: it has a head gradient, or is a loss that was reached.
 
         Raises:
-            MXNetError: and the node has no gradient.
+            MXNetError: the gradient has to be made, and the operator has none.
         """
         assert node.op is not None
         if heads.count(None) == len(heads) and not (node.signature.is_loss and id(node) in self.reached):
@@ -162,7 +162,7 @@ class _Pass:
         return True
 
     def filled(self, node: Node, heads: list[Entry | None]) -> Sequence[Entry | None]:
-        """The head gradients that a rule gets: zeros where nothing came, but for a loss, which does not read them."""
+        """The head gradients for a rule: zeros replace missing ones, except for a loss, which does not read them."""
         if node.signature.is_loss:
             return heads
         whole: Any = heads if None not in heads else [
@@ -172,7 +172,7 @@ class _Pass:
         return heads_taken(node, whole)
 
     def hand_on(self, node: Node, parts: Iterable[Entry | None]) -> None:
-        """Contribute the gradients of a node's inputs, those that lead to a wanted variable."""
+        """Add the gradients of a node's inputs to the contributions, for inputs that depend on a wanted variable."""
         op = node.op
         assert op is not None
         for name, entry, part in zip(node.signature.inputs, node.inputs, parts, strict=True):
@@ -187,7 +187,7 @@ class _Pass:
 
     @decides("gradient/refused")
     def _refuse(self, node: Node, name: str, entry: Entry) -> None:
-        """Remember the first gradient that a page refuses; it is raised when backward runs, not before."""
+        """Remember the error for the first gradient that a page refuses; backward raises it when it runs."""
         assert node.op is not None
         if self.gradients.refused is None:
             self.gradients.refused = refusal(
@@ -202,7 +202,7 @@ class _Pass:
             self.gradients.of[id(variable)] = head
 
     def result(self) -> Gradients:
-        """The gradients, with those nodes that a wanted one depends on, inputs first, as they were made."""
+        """The gradients, with the made nodes that a wanted gradient depends on, inputs first, in order of making."""
         needed = {id(entry.node) for entry in self.gradients.of.values()}
         found = []
         for node in reversed(self.made):
@@ -240,7 +240,7 @@ def _by_composition(work: _Pass, node: Node, heads: Sequence[Entry | None]) -> l
 
 Rule = Callable[[_Pass, Node, Sequence[Entry | None]], Sequence[Entry | None]]
 RULES: dict[tuple[bool, bool], tuple[Rule, Rule]] = {
-    # page has (backward, gradient): the rule, and the one where the gradient is to be differentiated again
+    # (page has backward, page has gradient): (rule, rule for a gradient that is differentiated again)
     (True, False): (_by_loops, _by_loops),
     (False, True): (_by_composition, _by_composition),
     (True, True): (_by_loops, _by_composition),  # loops are faster, a composition has a gradient itself
@@ -254,10 +254,10 @@ def _rule(node: Node, differentiable: bool) -> Rule:
 
 
 def of_arguments(entries: Sequence[Entry], names: Sequence[str]) -> list[Entry]:
-    """The gradients of a graph with respect to its arguments of these names; zeros where nothing depends on one.
+    """The gradients of a graph with respect to its arguments ``names``; zeros if no output depends on an argument.
 
     Raises:
-        MXNetError: a name is no argument, or a path to it goes through an operator without a gradient.
+        MXNetError: a name is no argument, or an operator between an output and an argument has no gradient.
     """
     arguments = {node.name: node for node in post_order(entries) if node.is_variable}
     for name in names:

@@ -1,4 +1,4 @@
-"""Two gradients that MXNet 1.9.1 gets wrong, for those who need its numbers: quirks that the gradient pass asks for."""
+"""Two wrong gradients of MXNet 1.9.1 as quirks of the gradient pass, for users who need MXNet's numbers."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ _SOFTMAX_HEAD = declare(
 
 
 class Contributions:
-    """What the consumers of each value contribute to its gradient, the last consumer first."""
+    """The contributions of consumers to the gradient of each value, the last consumer first."""
 
     def __init__(self) -> None:
         self._parts: dict[Key, list[Entry]] = {}
 
     def add(self, key: Key, part: Entry, sender: Node | None = None) -> None:
-        """Add what ``sender`` gives back to one of its inputs; without a sender, the head gradient of an output."""
+        """Add the contribution of ``sender`` to one of its inputs; without a sender, an output's head gradient."""
         self._parts.setdefault(key, []).append(part)
 
     def of(self, key: Key) -> list[Entry] | None:
-        """What there is to add up for one value."""
+        """The contributions to the gradient of one value; None where there are none."""
         return self._parts.get(key)
 
 
 class _LostContributions(Contributions):
-    """Those of MXNet 1.9.1: of eight outputs or more, some kernels replace what came before their own."""
+    """The contributions that MXNet 1.9.1 adds up: among eight or more, some kernels overwrite earlier ones."""
 
     def __init__(self) -> None:
         super().__init__()
         self._replaced: dict[Key, int] = {}
         self._inner: set[int] = set()  # nodes that other nodes read
-        self._complete: set[Key] = set()  # values that an inner node reads: MXNet adds all of their terms up
+        self._complete: set[Key] = set()  # values that an inner node reads: MXNet adds up all their contributions
 
     def add(self, key: Key, part: Entry, sender: Node | None = None) -> None:
         if sender is not None:
@@ -61,12 +61,12 @@ class _LostContributions(Contributions):
 
 
 def contributions(in_executor: bool) -> Contributions:
-    """An empty record of contributions; autograd's gradients are right in MXNet too."""
+    """A new record of contributions; under the quirk, that of MXNet's executors (MXNet's autograd is right)."""
     return _LostContributions() if in_executor and _SUM_CAP.active else Contributions()
 
 
 def heads_taken(node: Node, heads: list[Entry]) -> list[Entry]:
-    """The entries that an operator takes for its head gradients."""
+    """The head gradients that an operator's backward reads; under the quirk, SoftmaxOutput reads its own output."""
     assert node.op is not None
     return [Entry(node, 0)] if node.op.name == "SoftmaxOutput" and _SOFTMAX_HEAD.active else heads
 

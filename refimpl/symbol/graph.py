@@ -1,8 +1,7 @@
 """The class Graph, which passes take and return: a graph, its gradient, and facts about every value.
 
-A pass is a function from :class:`Graph` to :class:`Graph`. It never changes a node; where something is
-different it makes another node, so that a graph can be printed before and after
-(``print(graph_text(graph.entries()))`` of ``describe.py``).
+A pass is a function from :class:`Graph` to :class:`Graph`. It never changes a node, but makes a new node in its place,
+so that a graph can be printed before and after (``print(graph_text(graph.entries()))`` of ``describe.py``).
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from .ir import Entry, Node, post_order
 from .value_numbers import Facts, Values
 
 Visit = Callable[[Node, list[Entry]], Node]
-"""What a pass puts in the place of an operator, given its inputs as they are by then."""
+"""Returns the node that replaces an operator in a pass, from the operator and its already replaced inputs."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """The graph that an executor is about to be made of.
+    """The graph from which an executor is made.
 
-    ``outputs`` are the entries that forward computes, ``gradients`` those that backward computes. ``shapes``
-    and ``types`` have every value, ``contexts`` every node by id; ``forward`` holds the ids of the nodes that run in
-    forward. The tables may hold nodes that are in the graph no more.
+    ``outputs`` are the entries that forward computes, ``gradients`` the entries that backward computes. ``shapes`` and
+    ``types`` have the shape and dtype of every value, ``contexts`` the context of every node by id; ``forward`` holds
+    the ids of the nodes that run in forward. The tables may have nodes that are no longer in the graph.
     """
 
     outputs: list[Entry]
@@ -42,7 +41,7 @@ class Graph:
         return self.shapes.numbers
 
     def entries(self) -> list[Entry]:
-        """Outputs and gradients, what has to be computed."""
+        """The entries to compute: outputs, then gradients."""
         return [*self.outputs, *self.gradients]
 
     def order(self) -> list[Node]:
@@ -54,7 +53,7 @@ class Graph:
         return post_order(self.entries())
 
     def steps(self) -> tuple[list[Node], list[Node]]:
-        """The operators that forward runs and those that backward runs, in this order."""
+        """(operators that forward runs, operators that backward runs), each in the order in which they run."""
         return self._steps
 
     @cached_property
@@ -67,7 +66,7 @@ class Graph:
 
     @cached_property
     def reads(self) -> list[list[int]]:
-        """The numbers of the values that each step reads, those of forward first."""
+        """The numbers of the values that each step reads, steps of forward first."""
         forward, backward = self.steps()
         return [*map(self.values.read_by, forward), *map(self.values.read_by, backward)]
 
@@ -76,9 +75,9 @@ class Graph:
 
         Args:
             node: the new node.
-            like: a value of the graph; the output has its shape and type.
-            context: where the node runs.
-            forward: whether it runs in forward.
+            like: an entry of the graph whose shape and dtype the output has.
+            context: the context on which the node runs.
+            forward: whether the node runs in forward.
         """
         self.values.add(node)
         number = self.values.of(like)
@@ -89,7 +88,7 @@ class Graph:
         return Entry(node, 0)
 
     def with_inputs(self, node: Node, inputs: list[Entry]) -> Node:
-        """The same operator reading other entries; the node itself where nothing differs."""
+        """A copy of the node that reads ``inputs``; the node itself if these are its inputs."""
         if inputs is node.inputs or inputs == node.inputs:
             return node
         made = node.reading(inputs)
@@ -103,11 +102,11 @@ class Graph:
 
     @decides("passes/pure")
     def rewritten(self, *visits: Visit) -> Graph:
-        """The graph in which ``visit(node, its rewritten inputs)`` stands for each operator, inputs first.
+        """The graph with each operator replaced by ``visit(node, its rewritten inputs)``, inputs first.
 
-        A second visit gets the node that the first one gave, and so on: several passes in one walk.
+        A second visit gets the result of the first one, and so on: several passes in one walk.
         """
-        made: dict[Node, Node] = {}  # for the nodes that something else stands for
+        made: dict[Node, Node] = {}  # replaced node -> its replacement
 
         def moved(entries: list[Entry]) -> list[Entry]:
             return [Entry(made[node], index) if node in made else entry for entry in entries for node, index in [entry]]

@@ -1,7 +1,7 @@
 """Shape and type inference: every operator refines what is known, until nothing changes.
 
-Inside, an unknown side is -1 (``UNKNOWN``) and an unknown shape None, and 0 is an ordinary side. Users write and read
-shapes in the mode that ``mx.util.np_shape`` chooses; :func:`read_shape` and :func:`shown_shape` stand between.
+In this module an unknown dimension is -1 (``UNKNOWN``), an unknown shape None, and 0 an ordinary dimension. Users write
+and read shapes in the mode that ``mx.util.np_shape`` chooses; :func:`read_shape` and :func:`shown_shape` convert.
 
 [infer/fixpoint] Knowledge flows in both directions: operators are visited inputs-first, then outputs-first,
 until a whole round adds nothing. An operator about which all is known is not visited again.
@@ -27,17 +27,17 @@ MAX_ROUNDS = 1000
 
 
 def key_of(entry: Entry) -> Key:
-    """A hashable name for an entry."""
+    """The key of an entry's value: (id of the node, index of the output)."""
     return (id(entry.node), entry.index)
 
 
 def read_shape(given: Sequence[int]) -> Shape | None:
-    """A shape that a user wrote, as inference has it.
+    """A user's shape in the form of this module.
 
     [infer/unknown-sides] -1 is an unknown side; outside ``np_shape`` 0 is one too, and () an unknown shape.
 
     Raises:
-        MXNetError: a side is below -1.
+        MXNetError: a dimension is below -1.
     """
     if min(given, default=0) < -1:
         raise refusal("infer/unknown-sides", f"shape dim size must be >= -1, while received {tuple(given)}")
@@ -47,19 +47,19 @@ def read_shape(given: Sequence[int]) -> Shape | None:
 
 
 def shown_shape(found: Shape | None) -> Shape | None:
-    """A shape as users read it: what is unknown is -1 and None under ``np_shape``, 0 and () outside."""
+    """A shape in the form for users: unknown dimensions, shapes are -1, None under ``np_shape``, and 0, () outside."""
     if is_np_shape():
         return None if found is None else tuple(map(int, found))
     return tuple(0 if side == UNKNOWN else side for side in found or ())
 
 
 def is_shown_whole(found: Shape | None) -> bool:
-    """Whether a user finds nothing unknown in a shape: outside ``np_shape`` a side of 0 reads as unknown."""
+    """Whether a shape has no unknown dimension for a user: outside ``np_shape`` a dimension of 0 means unknown."""
     return shapes_known(found) and (is_np_shape() or (0 not in found and found != ()))  # type: ignore[operator]
 
 
 def _asked(node: Node) -> Any:
-    """A node's parameters, with unknown sides of the shape that they state."""
+    """A node's parameters; where a parameter states a shape, its unknown dimensions are -1."""
     assert node.op is not None
     name = node.op.states
     if not name:
@@ -69,7 +69,7 @@ def _asked(node: Node) -> Any:
 
 @decides("infer/explained")
 def _explained(node: Node, error: MXNetError, ins: list, outs: list) -> MXNetError:
-    """The operator's refusal, with the node and everything known about its arrays."""
+    """The operator's error, with the name of the node and the shapes or dtypes of its inputs and outputs."""
     given = ", ".join(
         f"{entry.node.entry_name(entry.index)}={value}"
         for entry, value in zip(node.inputs, ins, strict=True)
@@ -93,21 +93,21 @@ def _require_refined(node: Node, before: Any, value: Any, found: list, count: in
 
 
 def _asked_alike(rule: Callable, node: Node) -> tuple:
-    """A key that is equal for nodes whose rule answers the same, given the same arrays."""
+    """A key that is equal for nodes whose rule returns the same result for the same inputs and outputs."""
     return (rule,) if getattr(rule, "reads_no_params", False) else (node.op, id(node.params))
 
 
 class _Answer(NamedTuple):
-    """What an operator's rule makes of what is known of its inputs and outputs."""
+    """The result of an operator's rule for the known shapes or dtypes of its inputs and outputs."""
 
     news: list[tuple[int, Any]]
-    """What is known better than before: (position among inputs, then outputs, what is known)."""
+    """New or refined facts: (position among inputs, then outputs; shape or dtype)."""
     is_complete: bool
-    """Whether all is known about inputs and outputs."""
+    """Whether all shapes or dtypes of inputs and outputs are known."""
 
 
 def _answer(node: Node, found: list, rule: Callable, is_whole: Callable) -> _Answer:
-    """Apply one operator's rule to what was ``found`` of its inputs and outputs."""
+    """Apply an operator's rule to the shapes or dtypes ``found`` of its inputs and outputs."""
     count = len(node.inputs)
     try:
         new_ins, new_outs = rule(_asked(node), found[:count], found[count:])
@@ -115,7 +115,7 @@ def _answer(node: Node, found: list, rule: Callable, is_whole: Callable) -> _Ans
         raise _explained(node, error, found[:count], found[count:]) from error.__cause__
     news = []
     for position, (before, value) in enumerate(zip(found, (*new_ins, *new_outs), strict=True)):
-        # np.dtype("float64") == None is True, so an absent value is asked for by identity
+        # np.dtype("float64") == None is True, so None is tested by identity
         if value is not before and value is not None and (before is None or value != before):
             if before is not None:
                 _require_refined(node, before, value, found, count)
@@ -124,19 +124,19 @@ def _answer(node: Node, found: list, rule: Callable, is_whole: Callable) -> _Ans
 
 
 def _gradients_alike(node: Node, values: Values) -> list[tuple[int, int]]:
-    """A gradient has the shape and the type of its input: (output of the gradient node, input of its operator)."""
+    """Pairs of values with equal shape and dtype: (output of the gradient node, input of its operator)."""
     assert node.primal is not None
     return list(zip(values.made_by(node), values.read_by(node.primal), strict=True))
 
 
 def _heads_alike(node: Node, values: Values) -> list[tuple[int, int]]:
-    """A head gradient has the shape and the type of its output."""
+    """Pairs of values with equal shape and dtype: (head gradient, output of the operator)."""
     assert node.primal is not None
     return list(zip(values.read_by(node)[: node.signature.heads], values.made_by(node.primal), strict=False))
 
 
 def _visit_gradient(node: Node, values: Values, found: list) -> bool:
-    """Carry what is known from one to the other of each two that are alike; whether anything was new."""
+    """Copy the known fact of each pair of equal values to the other; returns whether a fact was new."""
     learned = False
     for one, other in [*_heads_alike(node, values), *_gradients_alike(node, values)]:
         if (found[one] is None) != (found[other] is None):
@@ -146,7 +146,7 @@ def _visit_gradient(node: Node, values: Values, found: list) -> bool:
 
 
 def _with_primals(order: Sequence[Node]) -> list[Node]:
-    """The nodes, preceded by the operators whose gradients are among them and what those read."""
+    """The nodes, preceded by the operators of the gradient nodes among them and by the inputs of these operators."""
     primals = [Entry(node.primal, 0) for node in order if node.primal is not None]
     if not primals:
         return list(order)
@@ -156,7 +156,7 @@ def _with_primals(order: Sequence[Node]) -> list[Node]:
 
 
 def fixpoint(order: Sequence[Node], known: Mapping[Key, Any], rule_name: str) -> Facts:
-    """What follows from what is ``known``, when every operator adds to it by its rule ("infer" or "infer_type").
+    """All shapes ("infer") or dtypes ("infer_type") that follow from the ``known`` ones by the operators' rules.
 
     Raises:
         MXNetError: two operators contradict each other.
@@ -169,8 +169,8 @@ def fixpoint(order: Sequence[Node], known: Mapping[Key, Any], rule_name: str) ->
 def _complete(facts: Facts, rule_name: str, rule_of: Callable = getattr) -> None:
     """Let every operator add to ``facts`` by its rule until nothing changes.
 
-    ``rule_of(op, rule_name)`` is that rule: the page's, or the one that reads declared sources only. Operators about
-    which the same is known are asked once, as those of repeated layers.
+    ``rule_of(op, rule_name)`` returns the rule: the page's, or MXNet's weaker one (``reported_rule``). For nodes with
+    the same operator, parameters and known facts, as in repeated layers, the rule is called once.
 
     Raises:
         MXNetError: two operators contradict each other.
@@ -193,7 +193,7 @@ def _complete(facts: Facts, rule_name: str, rule_of: Callable = getattr) -> None
             answer = answers.get(key)
             if answer is None:
                 answer = _answer(node, given, rule, is_whole)
-                if type(node.op) is Op:  # others run a user's code, or graphs of their own
+                if type(node.op) is Op:  # other operators run a user's code or subgraphs
                     answers[key] = answer
             for position, value in answer.news:
                 found[places[position]] = value
@@ -207,7 +207,7 @@ def _complete(facts: Facts, rule_name: str, rule_of: Callable = getattr) -> None
 
 
 class Outputs:
-    """What operators infer of their outputs from whole inputs; those that are asked alike are asked once."""
+    """Infers outputs of operators from completely known inputs, once for equal operators with equal inputs."""
 
     def __init__(self) -> None:
         self._known: dict[tuple, list] = {}
@@ -227,18 +227,18 @@ class _Stated(NamedTuple):
 
 
 def _stated_shape(node: Node) -> Any:
-    """What the variable's own ``__shape__`` says, None if nothing."""
+    """The shape in a variable's attribute ``__shape__``; None without one."""
     stated = node.attrs.get("__shape__")
     return read_shape(parse(f"variable {node.name}", _Stated, {"shape": stated}).shape) if stated else None
 
 
 def _told(given: Mapping[Any, Any], node: Node) -> Any:
-    """What ``given`` says of a variable, by its id (two variables may have one name) or by its name."""
+    """The entry of ``given`` for a variable, by its id (two variables may have the same name) or by its name."""
     return given.get(id(node), given.get(node.name))
 
 
 def _told_further(facts: Facts, rule_name: str, reported: bool) -> Facts:
-    """What follows from facts, or what MXNet has ``reported`` of that; contradictions are refused either way."""
+    """All facts that follow from ``facts``, with ``reported`` by MXNet's rules; contradictions are always refused."""
     found = facts.copy() if reported else facts
     _complete(found, rule_name)
     if reported:
@@ -254,11 +254,10 @@ def numbered(order: Sequence[Node]) -> Values:
 def shapes(
     order: Sequence[Node], given: Mapping[Any, Shape | None], reported: bool = False, values: Values | None = None
 ) -> Facts:
-    """Shapes of all entries that can be known; ``given`` tells variables by name or by id.
+    """The shapes of all entries, None where unknown; ``given`` has shapes of variables by name or by id.
 
-    What is given are facts (those of arrays), or shapes that went through :func:`read_shape`. With ``reported``, an
-    operator tells only what MXNet's tells ([infer/sources]). ``values`` are those of ``order``, where they are
-    numbered already.
+    Given shapes are those of arrays, or results of :func:`read_shape`. With ``reported``, an operator infers only the
+    shapes that MXNet infers ([infer/sources]). ``values`` are the values of ``order``, where they are already numbered.
 
     Raises:
         MXNetError: two operators or a given shape contradict each other.
@@ -279,9 +278,9 @@ def types(
     order: Sequence[Node], given: Mapping[Any, Any], default: np.dtype | None = None, reported: bool = False,
     values: Values | None = None,
 ) -> Facts:
-    """Dtypes of all entries that can be known; ``default`` fills variables that stay unknown.
+    """The dtypes of all entries, None where unknown; variables that stay unknown get ``default``.
 
-    ``given`` tells variables by name or by id; ``reported`` and ``values`` are those of :func:`shapes`.
+    ``given`` has dtypes of variables by name or by id; ``reported`` and ``values`` are the arguments of :func:`shapes`.
 
     Raises:
         MXNetError: two operators or a given type contradict each other.

@@ -1,4 +1,4 @@
-"""What ``infer_shape`` and ``infer_type`` take and return: values by the names of variables, and three lists."""
+"""The arguments of ``infer_shape`` and ``infer_type``, and the three lists that they return."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ KINDS = ("shape", "type")
 
 
 def require_sides(name: str, shape: Any) -> None:
-    """Refuse what is no shape: a tuple or list of whole numbers.
+    """Require that the shape given for ``name`` is a tuple or list of whole numbers.
 
     Raises:
-        TypeError: it is something else, or holds something else.
+        TypeError: it is not.
     """
     if not (isinstance(shape, (tuple, list)) and all(isinstance(side, integer_types) for side in shape)):
         raise refusal("infer/shape-type", f"Arguments need to be shapes (tuple), but {name!r} is {shape!r}", TypeError)
 
 
 def _given(kind: str, names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Shapes or types by the name of a variable, from either way of giving them."""
+    """Shapes or dtypes by the name of a variable, from positional or keyword arguments."""
     if len(args) > len(names):
         raise refusal("infer/known-name", f"{len(args)} {kind}s are given for the arguments {names}")
     given = {}
@@ -64,19 +64,20 @@ def _shown_shapes(lists: Sequence[list], arguments: Sequence[Node], partial: boo
 def inferred(
     entries: Sequence[Entry], kind: str, args: Sequence[Any], kwargs: Mapping[str, Any], partial: bool = False
 ) -> tuple:
-    """Lists of what is known of the arguments, the outputs and the auxiliary states of a graph.
+    """Three lists of shapes or dtypes: of the arguments, the outputs and the auxiliary states of a graph.
 
     Args:
         entries: the outputs of the graph.
-        kind: one of ``KINDS``, what is inferred.
-        args: what is given of the arguments, in their order.
-        kwargs: what is given of the arguments and auxiliary states, by name; instead of ``args``.
-        partial: give what MXNet reports; otherwise all three are None where something stays unknown.
+        kind: what to infer, one of ``KINDS``.
+        args: given shapes or dtypes of the arguments, in their order.
+        kwargs: given shapes or dtypes of arguments and auxiliary states by name, instead of ``args``.
+        partial: whether to return the partial result that MXNet reports; without it, the result is three times None
+            where a shape or dtype stays unknown.
 
     Raises:
-        MXNetError: what is given contradicts itself, or a name is that of no variable.
+        MXNetError: given shapes or dtypes contradict each other, or no variable has a name.
         TypeError: a shape is no tuple.
-        ValueError: something is given in order, and something by name.
+        ValueError: both ``args`` and ``kwargs`` are given.
     """
     if args and kwargs:
         raise refusal(
@@ -93,16 +94,16 @@ def inferred(
 
 
 def _listed(found: Mapping[Any, Any], entries: Sequence[Entry], *of: Sequence[Node]) -> tuple[list, list, list]:
-    """What was found of the arguments, the outputs and the auxiliary states."""
+    """(facts about the arguments, about the outputs, about the auxiliary states) as lists."""
     arguments, auxiliary = ([found.get((id(node), 0)) for node in nodes] for nodes in of)
     return arguments, [found.get(inference.key_of(entry)) for entry in entries], auxiliary
 
 
 def known_shapes(entries: Sequence[Entry], given: Mapping[str, Sequence[int]]) -> tuple[list, list, list]:
-    """As ``infer_shape_partial``, with all that follows from ``given``, also where MXNet does not report it.
+    """As ``infer_shape_partial``, with all shapes that follow from ``given``, also those that MXNet does not report.
 
     Raises:
-        MXNetError: what is given contradicts itself, or a name is that of no variable.
+        MXNetError: given shapes contradict each other, or no variable has a name.
     """
     order = post_order(entries)
     names = [node.name for node in order if node.is_variable]
@@ -112,10 +113,10 @@ def known_shapes(entries: Sequence[Entry], given: Mapping[str, Sequence[int]]) -
 
 
 def known_types(entries: Sequence[Entry]) -> dict[str, np.dtype]:
-    """The types of all variables, by name, where nobody gives any: by ``__dtype__`` and the operators, else float32.
+    """The dtypes of all variables by name, inferred from ``__dtype__`` attributes and operators, else float32.
 
     Raises:
-        MXNetError: they contradict each other.
+        MXNetError: dtypes contradict each other.
     """
     order = post_order(entries)
     found = inference.types(order, {}, np.dtype(np.float32))

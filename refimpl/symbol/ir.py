@@ -1,4 +1,4 @@
-"""The graph: nodes, and entries (one output of one node). Everything else about a Symbol is built on this."""
+"""The graph of a Symbol: nodes, and entries, each of which is one output of one node."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Entry(NamedTuple):
     """Output number ``index`` of ``node``."""
 
     node: Node
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody calls
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
 
 
 class Node:
@@ -26,10 +26,10 @@ class Node:
     Args:
         op: the operator, None for a variable.
         name: the node's name.
-        attrs: the strings that a file holds.
+        attrs: the attributes as strings, as in a file.
         inputs: the entries that the node reads.
         primal: the operator's node, for a gradient node.
-        params: what the operator reads from ``attrs``, where that is known already.
+        params: the operator's parameters, where they are already parsed from ``attrs``.
     """
 
     __slots__ = ("_signature", "attrs", "inputs", "name", "op", "params", "primal")
@@ -58,24 +58,24 @@ class Node:
             self.params = None if op is None else parsed(op, _for_operator(self.attrs))
 
     def reading(self, inputs: Sequence[Entry]) -> Node:
-        """The same operator with other inputs."""
+        """A copy of the node with other inputs."""
         made = Node.__new__(Node)
         made.op, made.name, made.attrs, made.params = self.op, self.name, self.attrs, self.params
         made.primal, made.inputs, made._signature = self.primal, [*inputs], self._signature
         return made
 
     def set_attribute(self, key: str, value: str) -> None:
-        """Set one attribute, and read the parameters again."""
+        """Set one attribute, and parse the parameters again."""
         attrs = {**self.attrs, key: value}
         if self.op is not None:
             graphs = self.subgraphs()
             self.params = self.op.parse({**_for_operator(attrs), **({"subgraphs": graphs} if graphs else {})})
             self._signature = None
-        self.attrs = attrs  # another dict: gradients and copies of the node have the old one
+        self.attrs = attrs  # a new dict, because gradients and copies of the node share the old dict
 
     @property
     def signature(self) -> Signature:
-        """What the operator says of its inputs and outputs; of a gradient node, the signature of its primal."""
+        """The signature of the operator with these parameters; for a gradient node, the signature of its primal."""
         found = self._signature
         if found is None:
             assert self.op is not None
@@ -83,12 +83,12 @@ class Node:
         return found
 
     def subgraphs(self) -> list[list[Entry]]:
-        """The graphs that a loop or a branch holds, as the outputs of each."""
+        """The outputs of each graph inside a loop or a branch."""
         return getattr(self.params, "subgraphs", [])
 
     @property
     def is_variable(self) -> bool:
-        """Whether this is an argument or an auxiliary state."""
+        """Whether the node is a variable: an argument or an auxiliary state."""
         return self.op is None
 
     @property
@@ -107,7 +107,7 @@ class Node:
         return self.signature.outputs
 
     def output_count(self) -> int:
-        """Number of outputs, hidden ones counted."""
+        """Number of outputs, hidden ones included."""
         if self.op is None:
             return 1
         return len(self.signature.outputs) if self.primal is None else len(self.primal.inputs)
@@ -135,7 +135,7 @@ def post_order(heads: Iterable[Entry]) -> list[Node]:
     """Every node the heads depend on, inputs first, in depth-first order."""
     order: list[Node] = []
     seen: set[Node] = set()
-    waiting: list[tuple[Node, Iterator[Entry]]] = []  # with the inputs of each that were not looked at
+    waiting: list[tuple[Node, Iterator[Entry]]] = []  # nodes with their unvisited inputs
     for node, _ in heads:
         if node in seen:
             continue
@@ -177,9 +177,9 @@ def variables(order: Iterable[Node]) -> tuple[list[Node], list[Node]]:
 
 
 def copied(entries: Sequence[Entry]) -> list[Entry]:
-    """Entries of a copy of the graph. Parameters are copied too: some remember what forward left for backward."""
+    """The entries in a copy of the graph. Parameters are copied too: some keep values of forward for backward."""
     made: dict[int, Node] = {}
-    params: dict[int, Any] = {}  # a gradient has those of its operator
+    params: dict[int, Any] = {}  # a gradient node shares the parameters of its operator
     for node in post_order(entries):
         made[id(node)] = found = node.reading([Entry(made[id(e.node)], e.index) for e in node.inputs])
         found.attrs = dict(node.attrs)

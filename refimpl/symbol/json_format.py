@@ -53,7 +53,7 @@ _CASTS = ("amp_cast", "amp_multicast")
 
 @decides("symbol-file/amp-cast")
 def _without_casts(heads: Sequence[Entry]) -> list[Entry]:
-    """The graph as it was before mixed precision: cast nodes are bridged, except those that are heads."""
+    """The graph without the casts of mixed precision: their readers read the inputs of casts; heads stay."""
 
     def source(entry: Entry) -> Entry:
         while entry.node.op is not None and entry.node.op.name in _CASTS:
@@ -72,7 +72,7 @@ def _without_casts(heads: Sequence[Entry]) -> list[Entry]:
 
 
 def _versions(order: Sequence[Node]) -> dict[tuple[int, int], int]:
-    """(consumer id, input position) -> how often that variable was updated, this use included."""
+    """(id of a node, position of an input) -> number of updates of that variable so far, by this node included."""
     updates: dict[int, int] = {}
     found: dict[tuple[int, int], int] = {}
     for node in order:
@@ -90,7 +90,7 @@ def _versions(order: Sequence[Node]) -> dict[tuple[int, int], int]:
 
 @decides("symbol-file/np-shape", "symbol-file/layout", "symbol-file/round-trip")
 def to_json(heads: Sequence[Entry], *, remove_amp_cast: bool = True) -> str:
-    """The graph below ``heads`` as text, by default without the casts that mixed precision put in.
+    """The graph of ``heads`` as JSON text, by default without the casts of mixed precision.
 
     Raises:
         MXNetError: a node is a gradient.
@@ -113,7 +113,7 @@ def to_json(heads: Sequence[Entry], *, remove_amp_cast: bool = True) -> str:
 
 
 def _fields(heads: Sequence[Entry], order: Sequence[Node], indent: int) -> list[str]:
-    """What a file says of a graph of the nodes ``order``; a graph inside a node says no more."""
+    """The fields of a graph with the nodes ``order`` in a file, also of a graph inside a node."""
     number = {id(node): i for i, node in enumerate(order)}
     versions = _versions(order)
     attributes: dict[tuple, str] = {}  # layers repeat
@@ -154,7 +154,7 @@ def _fields(heads: Sequence[Entry], order: Sequence[Node], indent: int) -> list[
 
 
 class _Graph:
-    """A parsed file, or a graph inside one, whose every reference is checked before it is followed."""
+    """A parsed file, or a graph inside a node; every reference is checked before it is followed."""
 
     def __init__(self, text: str | dict[str, Any], source: str, around: _Graph | None = None) -> None:
         self.source = source
@@ -176,7 +176,7 @@ class _Graph:
         return refusal(f"symbol-file/{slug}", f"Failed to load symbol from {self.source}: {reason}")
 
     def parsed(self, text: str) -> dict[str, Any]:
-        """The text as JSON."""
+        """Parse the text as JSON; refuse text that is not a map."""
         try:
             graph = json.loads(text, strict=False, parse_int=short_integer, parse_constant=no_constant)
         except json.JSONDecodeError as error:
@@ -185,7 +185,7 @@ class _Graph:
         except RecursionError:
             place = first_beyond(text, _MAX_DEPTH)
             raise self.fail(f"character {place}: nested deeper than any graph") from None
-        except ValueError as error:  # from the two functions above, which are not told the place
+        except ValueError as error:  # raised by the two functions above, without a position
             words = (m.start() for m in parts_outside_text(text) if m[0] in ("NaN", "Infinity"))
             digits = re.search(rf"\d{{{MAX_DIGITS + 1}}}", text)
             place = next(words, digits.start() if digits else 0)
@@ -196,7 +196,7 @@ class _Graph:
 
     @decides("symbol-file/other-version")
     def read_version(self) -> int:
-        """The version of MXNet that wrote the file; 0.8 did not say."""
+        """The version of MXNet that wrote the file; 0.8 wrote no version."""
         attrs = self.graph.get("attrs", {})
         if not isinstance(attrs, dict):
             raise self.fail("attrs is not a map")
@@ -214,7 +214,7 @@ class _Graph:
         return found[1]
 
     def reference(self, value: Any, where: Row | str) -> tuple[int, int]:
-        """(node, output) of [node, output] or [node, output, version]."""
+        """(node, output) from a reference [node, output] or [node, output, version]."""
         if not (isinstance(value, list) and 2 <= len(value) <= 3 and {*map(type, value)} == {int} and min(value) >= 0):
             raise self.fail(f"{where}: {reprlib.repr(value)} is not [node, output] or [node, output, version]")
         if value[0] >= len(self.graph["nodes"]):
@@ -222,7 +222,7 @@ class _Graph:
         return value[0], value[1]
 
     def attributes(self, fields: dict[str, Any], where: Row) -> dict[str, str]:
-        """``param`` of 0.8, overruled by ``attr`` or ``attrs``."""
+        """The attributes of a node: ``param`` of 0.8, then ``attr`` or ``attrs``, which override it."""
         attrs: dict[str, str] = {}
         keys = [key for key in fields if key in _ATTRIBUTE_FIELDS]
         for key in sorted(keys, key="param".__ne__) if len(keys) > 1 else keys:
@@ -240,7 +240,7 @@ class _Graph:
 
     @decides("symbol-file/older-versions")
     def row(self, number: int, fields: Any) -> Row:
-        """One node, its fields checked."""
+        """The row of one node, with its fields checked."""
         row = Row(number, None, self.checked_name(number, fields))
         self.check_fields(row, fields)
         row.attrs = self.attributes(fields, row)
@@ -258,7 +258,7 @@ class _Graph:
         return row
 
     def checked_name(self, number: int, fields: Any) -> str:
-        """The name of a node that has one, and an operator."""
+        """The name of a node; refuse a node without name or operator."""
         if not isinstance(fields, dict) or not isinstance(fields.get("op"), str):
             raise self.fail(f"node {number} has no operator name")
         name = fields.get("name")
@@ -269,7 +269,7 @@ class _Graph:
         return name
 
     def check_fields(self, row: Row, fields: dict[str, Any]) -> None:
-        """Refuse fields that are unknown, lists that are none, and nodes to wait for that are not there."""
+        """Refuse unknown fields, fields that should be lists and are not, and control_deps on missing nodes."""
         if not _NODE_FIELDS.issuperset(fields):
             unknown = [key for key in fields if key not in _NODE_FIELDS]
             raise self.fail(f"{row} has an unknown field {reprlib.repr(unknown[0])}")
@@ -282,7 +282,7 @@ class _Graph:
 
     @staticmethod
     def is_shape(row: Row, key: str) -> bool:
-        """Whether an attribute is read as some numbers, not as the many that say how things are cut or wired."""
+        """Whether an attribute is a shape, not a long list of numbers such as the indices of a split."""
         if row.op is None or key == "__shape__":
             return key == "__shape__"
         kind = field_types(row.op.params).get(key)
@@ -290,18 +290,18 @@ class _Graph:
 
     @decides("symbol-file/control-flow")
     def inside(self, graph: Any, where: str) -> list[Entry]:
-        """The heads of a graph that a node holds."""
+        """The heads of a graph inside a node."""
         if not isinstance(graph, dict):
             raise self.fail(f"{where}: a subgraph is not a map with nodes and heads")
         return _Graph(graph, f"{self.source[:_LONG_MESSAGE]}, inside {where}", self).read()
 
     def at_node(self, row: Row, make: Callable[..., Any], *arguments: Any) -> Any:
-        """What ``make`` returns; a refusal names the file and the node."""
+        """Call ``make``; an error gets the names of the file and the node."""
         try:
             return make(*arguments)
         except MXNetError as error:
             text = str(error)
-            if len(text) > _LONG_MESSAGE:  # it quotes what the file holds
+            if len(text) > _LONG_MESSAGE:  # it quotes a long value of the file
                 text = f"{text[: _LONG_MESSAGE // 2]} ... {text[-_LONG_MESSAGE // 2 :]}"
             if not text.startswith("Failed to load symbol"):
                 text = f"Failed to load symbol from {self.source}: {row}: {text}"
@@ -312,7 +312,7 @@ class _Graph:
 
     @decides("symbol-file/order")
     def in_order(self, rows: Sequence[Row]) -> list[Row]:
-        """Rows with inputs first; files of MXNet are in such an order already."""
+        """The rows with inputs first; files of MXNet are already in such an order."""
         if all([n < row.number for row in rows for n, _ in row.inputs]):  # noqa: C419  # a list is faster
             return list(rows)
         done: list[Row] = []
@@ -344,7 +344,7 @@ class _Graph:
 
     @staticmethod
     def inputs_wanted(row: Row) -> int:
-        """How many inputs the attributes of an operator speak of."""
+        """The number of inputs according to the attributes of an operator."""
         assert row.op is not None
         return len(upgrades.input_names(row.op, row.op.parse(row.attrs)))
 
@@ -364,7 +364,7 @@ class _Graph:
         return made
 
     def read(self) -> list[Entry]:
-        """The heads."""
+        """Make the nodes; returns the heads."""
         rows = [self.row(number, fields) for number, fields in enumerate(self.graph["nodes"])]
         if self.version < upgrades.CURRENT:
             done = upgrades.upgrade(rows, self.version, self.at_node)
@@ -389,15 +389,15 @@ def from_json(text: str, source: str = "json") -> list[Entry]:
     Raises:
         MXNetError: the text is not a symbol file, or names an operator or a value that is refused.
     """
-    with collector_pause.paused():  # a graph holds no garbage, and is half of it text that goes at once
+    with collector_pause.paused():  # there is no cyclic garbage to collect here
         return _Graph(text, source).read()
 
 
 def parsed(text: str, source: str = "json") -> tuple[int, dict[str, Any]]:
-    """The version of MXNet that wrote a symbol file, and its map with a list of nodes, none of which is checked.
+    """(version of MXNet that wrote a symbol file, its JSON map with a list of nodes, which are not checked).
 
     Raises:
-        MXNetError: the text is not JSON, or not such a map.
+        MXNetError: the text is not JSON, or not a map with a list of nodes.
     """
     graph = _Graph(text, source)
     return graph.version, graph.graph

@@ -1,4 +1,4 @@
-"""The text of symbol files: how it is written, where its parts are, and which characters it must not hold."""
+"""The JSON text of symbol files: its layout, its brackets and words, and the characters that it must not hold."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _NO_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 
 
 def unwritable(text: str) -> bool:
-    """Whether text holds what no file of MXNet can."""
+    """Whether text has a character that no symbol file of MXNet can hold."""
     return not text.isprintable() and bool(_NO_CHARACTERS.search(text))
 
 
 @decides("symbol-file/text")
 def quoted(text: str) -> str:
-    """Text as MXNet writes it: it knows these five escapes and no others, so the rest stands as it is."""
+    """Text in quotes as MXNet writes it: five characters are escaped, the others are written unchanged."""
     if not text.isprintable() or '"' in text or "\\" in text:
         if unwritable(text):
             raise refusal("symbol-file/characters", f"{text[:80]!r} {UNWRITABLE}")
@@ -36,24 +36,24 @@ def block(brackets: str, lines: Iterable[str], indent: int) -> str:
 
 
 def fields_of(fields: Sequence[str], indent: int) -> str:
-    """A map with these ``fields``; ``indent`` is how deep it stands."""
+    """A JSON map with these ``fields``, at nesting level ``indent``."""
     return "{" + fields[0] + "}" if len(fields) == 1 else block("{}", fields, indent)
 
 
 def numbers_of(values: Sequence[int], indent: int) -> str:
-    """A list of the numbers ``values``; ``indent`` is how deep it stands."""
+    """A JSON list of the numbers ``values``, at nesting level ``indent``."""
     return str(values) if len(values) <= 10 else block("[]", map(str, values), indent)
 
 
 def parts_outside_text(text: str) -> Iterator[re.Match[str]]:
-    """Brackets and bare words of JSON text, with their places."""
+    """The brackets and unquoted words of JSON text, as matches with positions."""
     for match in re.finditer(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[\[\]{}]|[A-Za-z]+', text, re.DOTALL):
         if match[0][0] != '"':
             yield match
 
 
 def first_beyond(text: str, depth: int) -> int:
-    """Where the nesting first goes deeper than ``depth``; -1 when it does not."""
+    """The position at which the nesting first becomes deeper than ``depth``; -1 if it never does."""
     level = 0
     for match in parts_outside_text(text):
         level += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
@@ -63,19 +63,19 @@ def first_beyond(text: str, depth: int) -> int:
 
 
 def short_integer(digits: str) -> int:
-    """No number of a graph is longer; converting a very long one would take very long."""
+    """A whole number of at most ``MAX_DIGITS`` digits: converting a very long number would take very long."""
     if len(digits) > MAX_DIGITS:
         raise ValueError(f"the number {digits[:MAX_DIGITS]}... is too long")
     return int(digits)
 
 
 def no_constant(word: str) -> float:
-    """Refuse NaN and Infinity, which JSON has not."""
+    """Refuse NaN and Infinity, which are not JSON."""
     raise ValueError(f"{word} is not JSON")
 
 
 def is_count(value: Any) -> bool:
-    """Whether a value is a whole number from 0 on."""
+    """Whether a value is a whole number that is not negative."""
     return type(value) is int and value >= 0
 
 

@@ -5,7 +5,7 @@ of the forward pass that the backward pass reads are held for good, because back
 
 [memory/inplace] Where the page allows it, a step writes over an input that nobody reads afterwards.
 
-The values of one context lie in one arena; ``arrangement.py`` says where in it.
+The values of one context are in one arena; ``arrangement.py`` chooses their offsets.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ MODES = {
     "once": "forward gives up its values as backward reads them: one backward per forward",
     "off": "every value has memory of its own",
 }
-"""What ``REFIMPL_MEMORY_PLAN`` may be, and what it means."""
+"""The values of ``REFIMPL_MEMORY_PLAN`` and their meanings."""
 
 ALIGNMENT = 64
-OUTPUTS_USED = 8  # outputs whose memory values may use before they are written
+OUTPUTS_USED = 8  # the most outputs whose memory other values may use before the output is written
 
 
 def mode() -> str:
-    """The plan that the environment asks for.
+    """The value of ``REFIMPL_MEMORY_PLAN``.
 
     Raises:
-        MXNetError: it is none of ``MODES``.
+        MXNetError: the value is none of ``MODES``.
     """
     return asked_for("memory/mode", SWITCH, MODES)
 
@@ -56,10 +56,10 @@ class Allocation(NamedTuple):
 
 @decides("memory/described")
 class Plan:
-    """Where values lie: ``laid`` are the blocks of memory, ``arenas`` says how many bytes each context needs.
+    """The places of values in memory: ``laid`` has the blocks, ``arenas`` the bytes that each context needs.
 
-    ``place`` and ``lifetimes`` say of each value where it lies, and the first and the last step at which its memory is
-    used; ``views`` are the values that are another value under another shape, and need no step.
+    ``place`` has the allocation of each value, ``lifetimes`` the first and the last step at which its memory is used.
+    ``views`` are the values that are another value under another shape; they need no step.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -111,7 +111,7 @@ class Plan:
         return sorted({(p.context, p.offset) for p in inside}, key=lambda b: (str(b[0]), b[1]))
 
     def describe(self) -> str:
-        """One line for people."""
+        """The size of the plan in one line."""
         return (
             f"{len(self.place)} values in {len(self.blocks)} blocks: {self.total} bytes"
             f" instead of {self.requested}"
@@ -142,7 +142,7 @@ def _byte_count(shape: Shape, kind: np.dtype) -> int:
 
 
 class _Planner:
-    """Goes through the steps and makes blocks. Lists have an item for each value of the graph, by its number."""
+    """Goes through the steps and makes blocks. Lists have one item per value of the graph, by number."""
 
     def __init__(self, graph: Graph, pinned: set[int], held: Iterable[int], how: str) -> None:
         self.graph, self.pinned, self.how = graph, pinned, how
@@ -160,7 +160,7 @@ class _Planner:
 
     @decides("memory/lifetime")
     def _last_uses(self, held: Iterable[int]) -> list[int]:
-        """The last step that reads each value, -1 where there is none; ``held`` ones are read after all steps."""
+        """The last step that reads each value, -1 without a reader; the values ``held`` are read after all steps."""
         found, middle = [-1] * len(self.of), len(self.forward)
         for step, reads in enumerate(self.reads):
             for number in reads:
@@ -175,7 +175,7 @@ class _Planner:
         return found
 
     def _changed(self) -> set[int]:
-        """Values that some operator changes in place."""
+        """The numbers of values that some operator changes in place."""
         found: set[int] = set()
         for node, reads in zip(self.nodes, self.reads, strict=True):
             assert node.op is not None
@@ -185,7 +185,7 @@ class _Planner:
         return found
 
     def _alike(self, block: Block, a: int, b: int, context: Context) -> bool:
-        """Whether value ``b`` may take the place of ``a``, which lies in ``block``."""
+        """Whether value ``b`` may take the memory of value ``a`` in ``block``: same bytes, dtype and context."""
         return (
             block.used == self.bytes[b] and self.types[a] == self.types[b]
             and (block.context is context or block.context == context)
@@ -226,7 +226,7 @@ class _Planner:
                     break
 
     def _overwritable(self, step: int, number: int, index: int, pairs: Pairs, context: Context) -> list[Block]:
-        """The blocks that output ``index``, a value's ``number``, may reuse: no later step reads them."""
+        """The blocks that output ``index``, which is value ``number``, may reuse: no later step reads them."""
         found, of, reads = [], self.of, self.reads[step]
         for position, output in pairs:
             block = of[reads[position]]
@@ -242,7 +242,7 @@ class _Planner:
 
     @decides("memory/in-outputs")
     def _use_outputs(self) -> None:
-        """Let values that nobody reads once an output is written lie in the memory of that output."""
+        """Place values in the memory of an output if no step reads them after the output is written."""
         values = self.graph.values
         written = {id(node): step for step, node in enumerate(self.forward)}
         outputs = {values.of(e): e for e in self.graph.outputs if not e.node.is_variable}
@@ -266,7 +266,7 @@ class _Planner:
 
     @decides("memory/plan-changes-nothing")
     def run(self) -> Plan:
-        """Decide which values share a block, then where every block lies."""
+        """Decide which values share a block, then the offset of every block."""
         of, last_use, pinned, shares = self.of, self.last_use, self.pinned, self.how != "off"
         bytes_of, shapes, types = self.bytes, self.shapes, self.types
         for step, node in enumerate(self.nodes):
@@ -294,7 +294,7 @@ class _Planner:
         return self.plan
 
     def _lay(self) -> None:
-        """Decide where in the arena of its context each block lies that is not in an output."""
+        """Choose the offset of each block in the arena of its context, except blocks inside outputs."""
         arenas: dict[Context, list[Block]] = {block.context: [] for block in self.blocks}
         for block in self.blocks:
             if block.output is None:
@@ -313,7 +313,7 @@ def plan(graph: Graph, pinned: set[int], held: Iterable[int], how: str = "keep")
 
     Args:
         graph: the graph; its steps are its operators, forward first.
-        pinned: the numbers of values that are left out, because they have memory of their own.
+        pinned: the numbers of values that have their own memory, and are left out of the plan.
         held: the numbers of values that are read after the last step.
         how: one of ``MODES``.
     """

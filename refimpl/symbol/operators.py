@@ -15,17 +15,17 @@ from .compose import call
 from .symbol import Symbol
 
 ARRAY_ONLY = ("as_in_context", "asnumpy", "asscalar", "backward", "copy", "detach", "wait_to_read")
-"""Methods of arrays that exist on symbols only to say no, as in MXNet."""
+"""Methods of arrays that symbols have only to raise an error, as in MXNet."""
 
 
 def _given(op: Op, key: str, value: Any) -> bool:
-    """Whether ``key=value`` says something. None leaves a parameter out, and is text as an attribute of the graph."""
+    """Whether ``key=value`` is kept: None leaves a parameter out, but is kept, as text, as a graph attribute."""
     return keeps(op.params, key, value) or graph_key(op, key) is not None
 
 
 @decides("Symbol/ignored-arguments")
 def _split_arguments(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Arguments as (inputs by name, or a list, and attributes)."""
+    """The arguments of a call as (inputs by name or as a list, attributes)."""
     if op.variadic:
         return _split_variadic(op, args, kwargs)
     inputs: dict[str, Symbol] = {}
@@ -82,7 +82,7 @@ def make_function(op: Op, name: str) -> Callable:
 
 
 class _Reshape(SymbolFunction):
-    """The method ``reshape``, which also takes the sides one by one."""
+    """The method ``reshape``, which also takes the dimensions as separate arguments."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Symbol:
         """Make a node of the operator."""
@@ -94,7 +94,7 @@ class _Reshape(SymbolFunction):
 
 @decides("Symbol/in-place")
 class ViewMethod(SymbolFunction):
-    """The methods flatten, expand_dims and squeeze, which take ``inplace`` as those of arrays do."""
+    """The methods flatten, expand_dims and squeeze, which accept ``inplace``, like the methods of arrays."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Symbol:
         """Make a node of the operator."""
@@ -114,7 +114,7 @@ def _method(op: Op, name: str) -> SymbolFunction:
 
 
 def _refusing(name: str) -> Callable[..., NoReturn]:
-    """A method that arrays have, and that refuses when it is called on a symbol."""
+    """A method for symbols that only raises an error: arrays have a method of this name."""
 
     def method(self: Symbol, *args: Any, **_: Any) -> NoReturn:
         raise NotImplementedForSymbol(method, self, *args)

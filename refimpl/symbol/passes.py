@@ -15,12 +15,12 @@ def simplified(graph: Graph, targets: list[Context]) -> Graph:
     """The graph that an executor runs; ``targets`` are the contexts where its gradients are wanted."""
     merging = common_expressions.merging if common_expressions.enabled() else None
     graph = common_expressions.separate(dead_branches.remove(graph, merging))
-    places = {id(place): place for place in graph.contexts.values()}  # quicker than to compare them all
+    places = {id(place): place for place in graph.contexts.values()}  # comparing objects by id is faster
     return graph if len(set(places.values())) <= 1 else devices.connect(graph, targets)
 
 
 def plain_graph(entries: Sequence[Entry]) -> Graph:
-    """A symbol as passes take it, with what is known before anything is bound; groups stand for contexts."""
+    """The Graph of a symbol that is not bound, for passes: inferred shapes and dtypes, group names as contexts."""
     order = post_order(entries)
     values = inference.numbered(order)
     shapes, types = inference.shapes(order, {}, values=values), inference.types(order, {}, values=values)
@@ -38,4 +38,4 @@ BACKENDS: dict[str, Callable[[Graph], Graph]] = {
     "default": common_expressions.eliminate,
     "MKLDNN": lambda graph: graph,
 }
-"""Passes by the name that ``get_backend_symbol`` takes. MXNet's MKLDNN fuses operators; nothing is fused here."""
+"""Name for ``get_backend_symbol`` -> pass. MXNet's MKLDNN fuses operators; no operators are fused here."""

@@ -1,9 +1,9 @@
 """mx.sym.random: graphs that draw random numbers, from the same distributions as mx.nd.random.
 
 Parameters are numbers, for a value of ``shape`` (inferred where it is not given), or symbols, each element
-of which makes a block of ``shape``. ``name`` and ``attr`` are those of the node.
+of which makes a block of ``shape``. ``name`` and ``attr`` are the name and the attributes of the node.
 
-Every function raises AssertionError for numbers mixed with symbols and ValueError for anything else.
+Every function raises AssertionError for numbers mixed with symbols and ValueError for parameters of other types.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def normal(
 
 
 def randn(*shape: int, **kwargs: Any) -> Symbol:
-    """Normal numbers of the given sides; ``loc``, ``scale`` and ``dtype`` by name."""
+    """Normal numbers of the given shape; ``loc``, ``scale`` and ``dtype`` are given by name."""
     if "shape" in kwargs:
         raise refusal("random/randn", "randn takes its shape as positional arguments only", TypeError)
     return normal(kwargs.pop("loc", 0), kwargs.pop("scale", 1), shape, **kwargs)
@@ -101,7 +101,7 @@ def exponential(scale: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: 
 def gamma(
     alpha: Any = 1, beta: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Unpack[NodeKeywords],
 ) -> Symbol:
-    """Numbers of the gamma distribution with shape ``alpha`` and size ``beta``.
+    """Numbers of the gamma distribution with shape ``alpha`` and scale ``beta``.
 
     Args:
         alpha: the distribution's shape, or a symbol.
@@ -116,11 +116,11 @@ def gamma(
 def negative_binomial(
     k: Any = 1, p: Any = 1, shape: Any = None, dtype: Any = None, **kwargs: Unpack[NodeKeywords],
 ) -> Symbol:
-    """How many failures come before ``k`` successes that have a chance of ``p`` each.
+    """The number of failures before ``k`` successes, each of which has probability ``p``.
 
     Args:
-        k: how many successes end the count, or a symbol.
-        p: the chance of a success, or a symbol.
+        k: the number of successes, or a symbol.
+        p: the probability of a success, or a symbol.
         shape: the shape of the value, or of the block for each element of a parameter; inferred where it is None.
         dtype: the type of the numbers; None for float32.
         **kwargs: ``name`` and ``attr`` of the node.

@@ -1,7 +1,8 @@
-"""What MXNet reports of a call that is only partly known, where that is less than the pages infer.
+"""MXNet's weaker inference of partly known shapes and dtypes, which users of partial inference get.
 
-A page's ``infer`` carries knowledge in every direction. MXNet's rules often read the data only, or wait until all of
-it is known. Who asks for partial shapes gets MXNet's answer: an operator with ``Op.reports`` infers by that.
+A page's ``infer`` derives inputs from outputs and from each other. MXNet's rules often read only the data, or wait
+until all of its shape is known. ``infer_shape_partial`` reports MXNet's result: for an operator with ``Op.reports``,
+by that rule.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..kernels.foundation.facts import Infer, read_first
 
 
 def _joined(given: Any, found: Any) -> Any:
-    """What is known of one array: ``given``, and of ``found`` what completes it."""
+    """The shape or dtype of one array: ``given``, with unknown dimensions filled in from ``found``."""
     if given is None or found is None:
         return found if given is None else given
     if not isinstance(given, tuple) or len(given) != len(found) or not all(map(agree, given, found)):
@@ -26,7 +27,7 @@ def _joined(given: Any, found: Any) -> Any:
 
 @decides("infer/sources")
 def reported_rule(op: Op, rule_name: str) -> Infer:
-    """What MXNet infers in place of ``infer`` or ``infer_type`` of a page."""
+    """MXNet's rule in the place of ``infer`` or ``infer_type`` of a page."""
     rule: Infer = getattr(op, rule_name)
     weaker: Callable | None = None
     if rule_name == "infer_type":

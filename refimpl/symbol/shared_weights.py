@@ -1,8 +1,8 @@
-"""The gradient of a weight that several layers share: one sum over the rows of all, in place of a sum of products.
+"""The gradient of a weight that several layers share: one running sum instead of a sum of stored products.
 
 A recurrent network that is unrolled over 35 steps reads each weight 35 times. Each FullyConnected contributes
-head^T . data to the gradient of the weight. Here each layer adds its products to what the layers before it have made,
-in the same memory: no product is stored by itself.
+head^T . data to the gradient of the weight. Here each layer adds its product to the sum of the layers before it, in
+the same memory: no single product is stored.
 """
 
 from __future__ import annotations
@@ -17,44 +17,44 @@ KINDS = {
     "merged": "layers that share a weight add up its gradient row by row, one layer after the other",
     "apart": "every layer contributes a product of its own, and products are added",
 }
-"""What ``REFIMPL_SHARED_WEIGHTS`` may be, and what it means."""
+"""The values of ``REFIMPL_SHARED_WEIGHTS`` and their meanings."""
 
 LAYER = "FullyConnected"
 ADD = "_grad_add_weight"
-"""The operator that adds what a layer contributes to a sum."""
+"""The operator that adds a layer's contribution to a running sum."""
 
 Make = Callable[..., list[Entry]]
 """``make(op_name, inputs, **attrs)`` adds a node and returns its outputs."""
 
 
 def kind() -> str:
-    """How gradients are computed that are built now.
+    """The value of ``REFIMPL_SHARED_WEIGHTS``, for gradients that are built now.
 
     Raises:
-        MXNetError: the environment variable is none of ``KINDS``.
+        MXNetError: the value is none of ``KINDS``.
     """
     return asked_for("gradient/shared-switch", SWITCH, KINDS)
 
 
 def is_product(part: Entry) -> bool:
-    """Whether this is what a layer contributes to the gradient of its weight."""
+    """Whether an entry is the contribution of a layer to the gradient of its weight."""
     primal = part.node.primal
     return primal is not None and primal.op is not None and primal.op.name == LAYER and part.index == 1
 
 
 def can_continue(parts: Sequence[Entry]) -> bool:
-    """Whether all that is added up for one value can be added to a sum that was begun before."""
+    """Whether all contributions to a gradient can be added to an existing sum: all are products of layers."""
     return all(map(is_product, parts)) and kind() == "merged"
 
 
 @decides("gradient/shared-weight")
 def merged(parts: Sequence[Entry], make: Make, begun: Entry | None = None) -> list[Entry]:
-    """What is added up for one value: the products among ``parts`` become one sum, in the place of the first.
+    """The terms of a gradient: the products among ``parts`` are replaced by one sum, at the place of the first.
 
     Args:
-        parts: what consumers contribute, the last consumer first.
+        parts: the contributions of consumers, the last consumer first.
         make: adds a node.
-        begun: a sum to go on with, where all parts are products.
+        begun: an existing sum to add to, where all parts are products.
     """
     products = list(filter(is_product, parts))
     if begun is None and (len(products) < 2 or kind() == "apart"):

@@ -1,7 +1,7 @@
-"""Storages in a graph: which values are sparse, which gradients, and which rows of these are stored.
+"""Storages in a graph: which values and which gradients are sparse, and which rows a row_sparse gradient stores.
 
-The table of ``mx.nd.sparse`` says what an operator makes of sparse inputs. Of gradients few are sparse: those that are
-zero in most rows whatever numbers flow, because only some rows were read.
+The table of ``mx.nd.sparse`` says which storage an operator returns for sparse inputs. A gradient is row_sparse only
+where most of its rows are always zero, because the operator reads only some rows of its input.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .inference import Key, key_of
 from .ir import Entry, Node
 
 Rows = np.ndarray | None
-"""Numbers of rows, ascending; None for any row that differs from zero."""
+"""Ascending numbers of rows; None stands for all rows that are not zero."""
 
 STORAGES = {str(flag): name for name, flag in STORAGE_FLAGS.items()}
 
 
 class _Seen(NamedTuple):
-    """What a condition of the table may ask of an array."""
+    """The attributes of an array that conditions of the table read."""
 
     stype: str
     shape: Shape
@@ -45,7 +45,7 @@ class _Seen(NamedTuple):
 
 
 def declared(nodes: Sequence[Node], given: Mapping[str, str] | None) -> dict[int, str]:
-    """The storage of variables by id: of ``given`` by name, or of ``var(stype=)``, or default.
+    """The storage of variables by id: from ``given`` by name, else from ``var(stype=)``, else default.
 
     Raises:
         MXNetError: there is no such storage.
@@ -64,7 +64,7 @@ def declared(nodes: Sequence[Node], given: Mapping[str, str] | None) -> dict[int
 
 
 class Storages(NamedTuple):
-    """The storage of every value of a graph, and by the id of a node the rule that the table has for its storages."""
+    """The storage of every value of a graph, and the sparse rule of each node that has one, by the node's id."""
 
     stypes: dict[Key, str]
     rules: dict[int, Rule]
@@ -74,13 +74,13 @@ class Storages(NamedTuple):
 def values(
     order: Sequence[Node], variables: Mapping[int, str], shapes: Mapping[Key, Any], types: Mapping[Key, Any]
 ) -> Storages:
-    """The storage of every value of a graph, and the rules of the nodes around sparse ones.
+    """The storage of every value of a graph, and the rules of the nodes with sparse inputs or outputs.
 
     Args:
         order: the nodes, inputs first.
-        variables: the storage of variables by id; default where there is none.
+        variables: the storage of variables by id; a variable that is missing is dense.
         shapes: the shape of every value.
-        types: the type of every value.
+        types: the dtype of every value.
 
     Raises:
         MXNetError: an operator refuses the storage of an input.
@@ -111,11 +111,11 @@ def values(
 
 
 MAKERS = ("cast_storage", *FALLBACK_STORAGE)
-"""Operators that may make a sparse array of dense ones."""
+"""Operators that may return a sparse array for dense inputs."""
 
 
 def makes_sparse(node: Node) -> bool:
-    """Whether a node asks for a sparse result whatever the storages of its inputs are."""
+    """Whether a node returns a sparse result even for dense inputs."""
     if node.op is None or node.op.name not in MAKERS:
         return False
     storage = FALLBACK_STORAGE.get(node.op.name)
@@ -123,7 +123,7 @@ def makes_sparse(node: Node) -> bool:
 
 
 def is_dense(order: Sequence[Node], variables: Mapping[int, str]) -> bool:
-    """Whether every value and every gradient of a graph has default storage, as nothing in it makes a sparse one."""
+    """Whether all values and gradients of a graph are dense: no variable is sparse, no operator makes a sparse one."""
     if any(stype != "default" for stype in variables.values()):
         return False
     makers = (*_LISTS, "cast_storage")
@@ -131,7 +131,7 @@ def is_dense(order: Sequence[Node], variables: Mapping[int, str]) -> bool:
 
 
 class GradientStorage:
-    """The gradients of a graph's values, seen from the operators that read them.
+    """The storages of the gradients of a graph's values, which follow from the operators that read the values.
 
     ``order`` are the nodes, ``outputs`` the graph's outputs, ``stypes`` the storage of every value.
     """
@@ -139,22 +139,22 @@ class GradientStorage:
     def __init__(self, order: Sequence[Node], outputs: Sequence[Entry], stypes: Mapping[Key, str]) -> None:
         self._values = stypes
         self._stypes: dict[Key, str] = {}
-        self._readers: dict[Key, dict[int, Node] | None] = {}  # of some rows; None where any row may be reached
+        self._readers: dict[Key, dict[int, Node] | None] = {}  # readers of some rows; None for all rows
         readers: dict[Key, list[tuple[Node, int]]] = {}
         for node in order:
             for position, entry in enumerate(node.inputs):
                 readers.setdefault(key_of(entry), []).append((node, position))
         ends = {key_of(entry) for entry in outputs}
-        for node in reversed(order):  # what reads a value comes after it
+        for node in reversed(order):  # readers of a value come after it
             for index in range(node.output_count()):
                 key = id(node), index
                 self._enter(key, readers.get(key, []), key in ends)
 
     def _enter(self, key: Key, readers: list[tuple[Node, int]], is_output: bool) -> None:
         parts = {self._part_stype(node, position) for node, position in readers}
-        if is_output:  # its head gradient is like the output
+        if is_output:  # the head gradient has the output's storage
             parts.add(self._values[key])
-        several = len(readers) + is_output > 1 and "csr" in parts  # csr gradients are not added up as such
+        several = len(readers) + is_output > 1 and "csr" in parts  # a sum of csr gradients is dense
         self._stypes[key] = parts.pop() if len(parts) == 1 and not several else "default"
         found: dict[int, Node] | None = None if is_output or not readers else {}
         for node, position in readers:
@@ -163,7 +163,7 @@ class GradientStorage:
         self._readers[key] = found
 
     def _part_stype(self, node: Node, position: int) -> str:
-        """The storage of what one operator gives back to one of its inputs."""
+        """The storage of the gradient that an operator contributes to its input number ``position``."""
         assert node.op is not None
         name = node.op.name
         if _reads_some_rows(node, position, self._values):
@@ -176,7 +176,7 @@ class GradientStorage:
         return own if node.op.gradient_rows == "input" and head == own else "default"
 
     def _part_readers(self, node: Node, position: int) -> dict[int, Node] | None:
-        """The operators that say which rows of that differ from zero."""
+        """The operators, by id, that decide which rows of this contribution are not zero; None for all rows."""
         assert node.op is not None
         name, p = node.op.name, node.params
         if _reads_some_rows(node, position, self._values):
@@ -185,7 +185,7 @@ class GradientStorage:
         if node.op.gradient_rows == "none":
             return {}
         by_rows = name == "_square_sum" and p.axis == (1,) and p.keepdims
-        # where the head is zero, so is the gradient of an elementwise operator
+        # the gradient of an elementwise operator is zero where its head gradient is zero
         by_elements = node.op.gradient_rows or _zero_stays(node.op)
         found = self._readers[id(node), 0] if by_rows or by_elements else None
         if found is None or not alike or self._values[key_of(node.inputs[0])] != "row_sparse":
@@ -194,12 +194,12 @@ class GradientStorage:
 
     @decides("Sparse/gradient-storage")
     def stype(self, key: Key) -> str:
-        """The storage of a gradient: that of all its parts if they agree, otherwise default."""
+        """The storage of a gradient: the storage of its contributions if they agree, otherwise default."""
         return self._stypes[key]
 
     @decides("Sparse/gradient-rows")
     def rows(self, key: Key, value: Callable[[Entry], NDArray]) -> Rows:
-        """The rows of a gradient that its parts touch; ``value`` looks a value of the graph up."""
+        """The rows of a gradient that its contributions touch; ``value`` returns the array of an entry."""
         readers = self._readers[key]
         if readers is None:
             return None
@@ -207,12 +207,12 @@ class GradientStorage:
         return np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
 
     def asked(self, key: Key) -> list[Entry]:
-        """The values that :meth:`rows` looks up."""
+        """The entries whose values :meth:`rows` reads."""
         return [_list_of_rows(node) for node in (self._readers[key] or {}).values()]
 
 
 def joined(rows: Rows, stored: NDArray) -> Rows:
-    """``rows`` together with the rows that an array stores."""
+    """``rows`` and the rows that an array stores, joined."""
     if rows is None or not isinstance(stored, BaseSparseNDArray):
         return None
     return np.union1d(rows, stored._indices[-1].asnumpy())
@@ -220,11 +220,11 @@ def joined(rows: Rows, stored: NDArray) -> Rows:
 
 _EMBEDDINGS = ("Embedding", "_contrib_SparseEmbedding")
 _LISTS = {**dict.fromkeys(_EMBEDDINGS, 0), "dot": 0, "_sparse_retain": 1}
-"""Operators that read some rows of an array: the input that says which."""
+"""Operator that reads some rows of an array -> the position of its input with the row numbers."""
 
 
 def _reads_some_rows(node: Node, position: int, stypes: Mapping[Key, str]) -> bool:
-    """Whether an operator reads some rows of an input only, so that its gradient is row_sparse."""
+    """Whether an operator reads only some rows of input ``position``, so that the input's gradient is row_sparse."""
     assert node.op is not None
     name, p = node.op.name, node.params
     if name in _EMBEDDINGS:
@@ -236,17 +236,17 @@ def _reads_some_rows(node: Node, position: int, stypes: Mapping[Key, str]) -> bo
 
 
 def _zero_stays(op: Op) -> bool:
-    """Whether an operator of one array gives zero for zero, whatever its parameters are."""
+    """Whether an operator of one array maps zero to zero, for all parameters."""
     return op.keeps_zero is ALWAYS and len(op.all_inputs) == 1
 
 
 def _same_places(op: Op) -> bool:
-    """Whether an operator stores values where its input does."""
+    """Whether the result of an operator stores elements at the same places as its input."""
     return op.name == devices.COPY or _zero_stays(op)
 
 
 def _list_of_rows(node: Node) -> Entry:
-    """The value that says which rows an operator reads; of a csr matrix, what has the same stored places."""
+    """The entry that decides which rows an operator reads; for a csr input, an earlier entry with the same pattern."""
     assert node.op is not None
     entry = node.inputs[_LISTS.get(node.op.name, 0)]
     by_places = node.op.name == "dot" or node.op.gradient_rows == "input"
@@ -264,7 +264,7 @@ def _rows_read(node: Node, value: Callable[[Entry], NDArray]) -> np.ndarray:
         return np.flatnonzero((listed.asnumpy() != 0).reshape(listed.shape[0], -1).any(1))
     if node.op.name != "dot":
         ids = np.trunc(np.nan_to_num(listed.asnumpy().astype(np.float64)))
-        # Embedding clips ids as its page does; _sparse_retain has refused what lies outside
+        # ids are clipped as on Embedding's page; _sparse_retain has refused ids out of range
         last = node.params.input_dim - 1 if node.op.name in _EMBEDDINGS else np.inf
         return np.unique(np.clip(ids, 0, last).astype(np.int64))
     if isinstance(listed, BaseSparseNDArray):

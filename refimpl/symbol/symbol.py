@@ -57,7 +57,7 @@ class Symbol(SymbolMethods):
         return f"<Symbol {self.name}>"
 
     def _repr_svg_(self) -> str | None:
-        """A drawing of the graph, for notebooks; None, and so the text, of one with more than 1,000 nodes."""
+        """A drawing of the graph, for notebooks; None for more than 1,000 nodes, so that the text is shown."""
         from ..explain.symbol_drawing import of_notebook
         return of_notebook(self)
 
@@ -72,11 +72,11 @@ class Symbol(SymbolMethods):
         return [entry.node.entry_name(entry.index) for entry in self.entries]
 
     def _variables(self, order: list[Node] | None = None) -> tuple[list[Node], list[Node]]:
-        """(arguments, auxiliary states), depth first; ``order`` holds all nodes, where they are listed already."""
+        """(arguments, auxiliary states), depth first; ``order`` has all nodes, where they are already listed."""
         return variables(self.order() if order is None else order)
 
     def list_arguments(self) -> list[str]:
-        """Names of the arguments in depth-first order; two variables of one name appear twice."""
+        """Names of the arguments in depth-first order; the name of two variables appears twice."""
         return [node.name for node in self._variables()[0]]
 
     def list_auxiliary_states(self) -> list[str]:
@@ -178,8 +178,8 @@ class Symbol(SymbolMethods):
         """A copy of this graph with variables replaced by other symbols, by name.
 
         Raises:
-            TypeError: something else than symbols is given, or positional and named ones are mixed.
-            MXNetError: positional symbols, or a name that is not an argument.
+            TypeError: a value is not a symbol, or positional and keyword symbols are mixed.
+            MXNetError: symbols are positional, or a keyword is not the name of an argument.
         """
         made = copy.deepcopy(self)
         made._compose(*args, name=name, **kwargs)
@@ -206,11 +206,11 @@ class Symbol(SymbolMethods):
     def infer_shape(self, *args: Any, **kwargs: Any) -> tuple:
         """(argument, output, auxiliary) shapes from the shapes of some variables.
 
-        All three are None, with a warning, when not everything can be known.
+        All three are None, with a warning, when a shape stays unknown.
 
         Raises:
-            MXNetError: the shapes contradict each other (the message names node and shapes), or a name is
-                that of no variable.
+            MXNetError: the shapes contradict each other (the message names node and shapes), or no variable has a
+                given name.
             TypeError: a shape is no tuple.
         """
         return inferred(self.entries, "shape", args, kwargs)
@@ -230,7 +230,7 @@ class Symbol(SymbolMethods):
     # --- files and text --------------------------------------------------------------------------
 
     def tojson(self, remove_amp_cast: bool = True) -> str:
-        """The graph as MXNet's JSON text; without casts of mixed precision, unless told to keep them.
+        """The graph as MXNet's JSON text, by default without the casts of mixed precision.
 
         Args:
             remove_amp_cast: whether to leave the casts of mixed precision out, except those that are outputs.
@@ -254,7 +254,7 @@ class Symbol(SymbolMethods):
 
     @property
     def handle(self) -> list[Entry]:
-        """What the symbol consists of: outputs of nodes."""
+        """The entries of the symbol: outputs of nodes."""
         return self.entries
 
     def as_nd_ndarray(self) -> Symbol:
@@ -273,10 +273,10 @@ class Symbol(SymbolMethods):
     def gradient(self, wrt: str | Sequence[str]) -> Symbol:
         """A symbol of the gradients with respect to the named arguments, in their order.
 
-        Its arguments are those that the gradients read, and one ``_head_grad_<i>`` per output that is no loss.
+        Its arguments are the variables that the gradients read, and one ``_head_grad_<i>`` per output that is no loss.
 
         Raises:
-            MXNetError: a name is no argument, or a path to it goes through an operator without a gradient.
+            MXNetError: a name is no argument, or an operator between an output and an argument has no gradient.
         """
         return Symbol(gradient.of_arguments(self.entries, [wrt] if isinstance(wrt, str) else list(wrt)))
 
@@ -298,10 +298,10 @@ class Symbol(SymbolMethods):
         self, backend: str, args: Any = None, aux: Any = None, ctx: Any = None, shape_dict: Any = None,
         type_dict: Any = None, stype_dict: Any = None, skip_infer: bool = False, **options: Any,
     ) -> Symbol:
-        """As :meth:`get_backend_symbol`; an unknown ``backend`` gives the symbol as it is, with a warning.
+        """As :meth:`get_backend_symbol`; for an unknown ``backend`` the symbol itself is returned, with a warning.
 
-        ``args``, ``aux``, ``ctx``, ``shape_dict``, ``type_dict``, ``stype_dict`` and ``skip_infer`` are for passes
-        that look at values and shapes, of which there is none here.
+        ``args``, ``aux``, ``ctx``, ``shape_dict``, ``type_dict``, ``stype_dict`` and ``skip_infer`` are not used: they
+        are for passes that read values and shapes, and there is no such pass here.
         """
         del args, aux, ctx, shape_dict, type_dict, stype_dict, skip_infer, options
         if backend not in passes.BACKENDS:
@@ -318,13 +318,13 @@ class Symbol(SymbolMethods):
         """Give every argument an array.
 
         Args:
-            ctx: where nodes run that belong to no group.
+            ctx: the context of nodes that belong to no group.
             args: the arguments: arrays in the order of ``list_arguments()``, or by name.
-            args_grad: the arrays that gradients go to, likewise; an argument without one has no gradient.
-            grad_req: "write", "add" or "null": one for all, one each in a list, or by name (else "null").
+            args_grad: the arrays for gradients, likewise; an argument without an array gets no gradient.
+            grad_req: "write", "add" or "null": for all arguments, a list of one each, or by name (missing: "null").
             aux_states: the auxiliary states, as ``args``.
             group2ctx: the context of each group of nodes, by the attribute ``ctx_group``.
-            shared_exec: an executor whose working memory this one uses too.
+            shared_exec: an executor with which to share working memory.
         """
         from ..executor.binding import bind
 
@@ -338,14 +338,14 @@ class Symbol(SymbolMethods):
         """Infer all shapes from the given ones, allocate arrays of zeros and bind them.
 
         Args:
-            ctx: where nodes run that belong to no group.
+            ctx: the context of nodes that belong to no group.
             grad_req: as for :meth:`bind`; arguments with "null" get no gradient array.
-            type_dict: types by the name of an argument; float32 where nothing tells.
+            type_dict: dtypes by the name of an argument; a dtype that cannot be inferred is float32.
             stype_dict: storages by the name of an argument: "default", "row_sparse" or "csr".
             group2ctx: as for :meth:`bind`.
-            shared_arg_names: arguments that are taken from ``shared_exec`` where they are alike.
-            shared_exec: an executor whose states and working memory this one uses too.
-            shared_buffer: arrays by name for the other arguments; those that are made are put into it.
+            shared_arg_names: the arguments whose arrays are taken from ``shared_exec`` if shape and dtype are equal.
+            shared_exec: an executor with which to share states and working memory.
+            shared_buffer: arrays by name for the other arguments; newly made arrays are put into it.
             **kwargs: shapes by the name of an argument.
         """
         from ..executor.binding import simple_bind
@@ -368,12 +368,12 @@ class Symbol(SymbolMethods):
         """The Executor of MXNet 2.0, over copies of the given arrays.
 
         Args:
-            ctx: where it runs.
+            ctx: the context of the executor.
             args: the arguments: arrays in the order of ``list_arguments()``, or by name.
             args_grad: the arrays that receive gradients, likewise.
             grad_req: "write", "add" or "null", for all or by name.
             aux_states: the auxiliary states, as ``args``.
-            static_alloc: MXNet's flag about speed, which changes nothing here.
+            static_alloc: MXNet's flag about speed, without effect here.
         """
         from ..executor_v2 import bind
 
@@ -383,13 +383,13 @@ class Symbol(SymbolMethods):
         self, ctx: Context, grad_req: Any = "write", type_dict: dict[str, Any] | None = None,
         stype_dict: Any = None, **kwargs: Any,
     ) -> ExecutorV2:
-        """The Executor of MXNet 2.0, over zeros of the shapes that follow from the given ones.
+        """The Executor of MXNet 2.0, over zeros of the shapes that follow from the given shapes.
 
         Args:
-            ctx: where it runs.
+            ctx: the context of the executor.
             grad_req: "write", "add" or "null", for all or by name.
-            type_dict: types by the name of an argument; float32 where nothing tells.
-            stype_dict: storages by name, which change nothing here.
+            type_dict: dtypes by the name of an argument; a dtype that cannot be inferred is float32.
+            stype_dict: storages by name, without effect here.
             **kwargs: shapes by the name of an argument.
         """
         from ..executor_v2 import simple_bind
@@ -473,7 +473,7 @@ class Symbol(SymbolMethods):
     __isub__ = __imul__ = __itruediv__ = __imod__ = __iadd__
 
     # --- operators as methods --------------------------------------------------------------------
-    # Those that are an operator and nothing else, such as ``sum``, are set on the class by ``operators.py``.
+    # Methods that only call an operator, such as ``sum``, are set on the class by ``operators.py``.
 
     def _apply(self, name: str, **params: Any) -> Symbol:
         """The operator ``name`` with this symbol as its input."""

@@ -1,7 +1,7 @@
-"""Changes to a symbol file of an older MXNet, so that it means today what it meant then.
+"""Upgrades of symbol files of older MXNet releases to the present format.
 
-UPGRADES lists what is done to the rows of a file, before a graph is made of them, with the first version that
-needs it no more. Two upgrades happen while nodes are made (`finish_inputs`), since only a node knows its inputs.
+UPGRADES lists functions on the rows of a file, which run before a graph is made of the rows, each with the first
+version that does not need it. Two upgrades run when nodes are made (`finish_inputs`): only a node knows its inputs.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from ..kernels.foundation import Op
 from .ir import Entry, Node
 
 CURRENT = 10901
-"""major * 10000 + minor * 100 + patch of the MXNet whose format this is."""
+"""The version of MXNet with the present format: major * 10000 + minor * 100 + patch."""
 BEFORE_VERSIONS = 800
 """A file without a version was written by MXNet 0.8 or older."""
 INPUTS_WRITTEN = 900
-"""From here on a file has all inputs; 0.8 left auxiliary states out."""
+"""The first version whose files have all inputs; 0.8 left auxiliary states out."""
 INITIALIZERS_WRITTEN = 904
-"""From here on variables carry the initializer that their operator wants (BatchNorm: ones for moving_var)."""
+"""The first version in which variables have the initializer of their operator (BatchNorm: ones for moving_var)."""
 MOST_NAMES = 100_000
-"""No operator of a file has more inputs or outputs."""
+"""The most inputs or outputs of an operator of a file."""
 
-# Attributes that are the graph's; until 0.9 files held them without underscores.
+# Attributes for the graph, not the operator; until 0.9 files had them without underscores.
 _HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 
 
 @dataclass(eq=False, slots=True)
 class Row:
-    """One node of a file: its fields, checked, before a graph is made of them."""
+    """One node of a file: its checked fields, before a graph is made of the rows."""
 
     number: int
     op: Op | None
     name: str
     attrs: dict[str, str] = field(default_factory=dict)
     inputs: list[tuple[int, int]] = field(default_factory=list)
-    """(number of a row, output)"""
+    """(number of a row, index of its output) of each input."""
     subgraphs: list[list[Entry]] = field(default_factory=list)
-    """The graphs that a loop or a branch holds, as the outputs of each."""
+    """The outputs of each graph inside a loop or a branch."""
 
     def __str__(self) -> str:
         return f"node {self.number} ({self.name[:80]})"
@@ -66,7 +66,7 @@ def hide_keys(row: Row, rows: Sequence[Row]) -> bool:
 
 @decides("symbol-file/hidden-keys")
 def _move_to_variables(row: Row, rows: Sequence[Row], moving: Mapping[str, tuple[str, str]]) -> bool:
-    """Give attributes of an operator to the variables at its inputs; whether there was one to give."""
+    """Move attributes of an operator to the variables at its inputs; returns whether one was moved."""
     assert row.op is not None
     changed = False
     rest = {k: v for k, v in row.attrs.items() if k not in moving and not k.startswith("__")}
@@ -83,7 +83,7 @@ def _move_to_variables(row: Row, rows: Sequence[Row], moving: Mapping[str, tuple
 
 @decides("symbol-file/argmax")
 def drop_last_axis(row: Row, rows: Sequence[Row]) -> bool:
-    """``axis="-1"`` of argmax and argmin once meant "over all elements": it is left out."""
+    """Remove ``axis="-1"`` of argmax and argmin, which in older files means "over all elements"."""
     del rows
     if row.op is None or row.op.name not in ("argmax", "argmin") or row.attrs.get("axis") != "-1":
         return False
@@ -99,9 +99,9 @@ UPGRADES: tuple[tuple[int, Callable[[Row, Sequence[Row]], bool]], ...] = (
 
 @decides("symbol-file/other-version")
 def upgrade(rows: Sequence[Row], version: int, at_node: Callable[..., Any]) -> list[str]:
-    """Bring the rows of a file of ``version`` up to date; returns the names of the upgrades it needed.
+    """Upgrade the rows of a file of ``version``; returns the names of the upgrades that changed a row.
 
-    ``at_node(row, function, *arguments)`` calls the function and adds the node to what it refuses.
+    ``at_node(row, function, *arguments)`` calls the function and adds the node to its error message.
     """
     needed = []
     for before, function in UPGRADES:
@@ -112,16 +112,16 @@ def upgrade(rows: Sequence[Row], version: int, at_node: Callable[..., Any]) -> l
 
 @decides("symbol-file/np-shape")
 def mark_unknown_sides(attrs: dict[str, str]) -> None:
-    """Mark what is unknown in the shape of a variable as ``np_shape`` writes it: -1, or no shape at all."""
+    """Write unknown dimensions in the shape of a variable as under ``np_shape``: -1, or no shape at all."""
     stated = attrs.get("__shape__")
     if stated:
         attrs["__shape__"] = re.sub(r"\b0+[lL]?\b", "-1", stated)
-        if not re.search(r"\d", stated):  # an unknown shape, which says nothing
+        if not re.search(r"\d", stated):  # the whole shape is unknown
             del attrs["__shape__"]
 
 
 def input_names(op: Op, params: Any) -> tuple[str, ...]:
-    """Names of an operator's inputs, unless a damaged parameter asks for a list of them without end."""
+    """Names of an operator's inputs; refuse a damaged parameter that asks for an endless list of them."""
     if op.variadic or callable(op.inputs) or callable(op.outputs):
         for name, value in zip(params._fields, params, strict=True):
             if isinstance(value, int) and value > MOST_NAMES:
@@ -131,7 +131,7 @@ def input_names(op: Op, params: Any) -> tuple[str, ...]:
 
 @decides("symbol-file/missing-inputs", "symbol-file/initializers")
 def finish_inputs(node: Node, version: int) -> None:
-    """Make inputs that an old file leaves out, and tell variables how their operator wants them to begin."""
+    """Add inputs that an old file leaves out, and give variables the initializers of their operator."""
     assert node.op is not None
     names = input_names(node.op, node.params)
     if version < INPUTS_WRITTEN and node.inputs:

@@ -1,6 +1,6 @@
-"""The values of a graph by number, so that passes keep what they know of each value in a list.
+"""Numbers of the values of a graph, so that passes can keep facts about values, such as shapes, in lists.
 
-A value is one output of one node. The values of a node have numbers that follow each other.
+A value is one output of one node. The values of a node have consecutive numbers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from .ir import Entry, Node
 
 Key = tuple[int, int]
-"""A name for a value: (id of its node, index of the output)."""
+"""The key of a value: (id of its node, index of the output)."""
 
 
 class Values:
@@ -28,7 +28,7 @@ class Values:
             self.add(node)
 
     def add(self, node: Node) -> None:
-        """Number the outputs of one more node."""
+        """Give the outputs of a new node the next numbers."""
         before = self.count
         self.count += node.output_count()
         self.made[id(node)] = range(before, self.count)
@@ -36,11 +36,11 @@ class Values:
         self._touched = None
 
     def put(self, made: Node, node: Node) -> None:
-        """Let the outputs of ``made`` be the values of ``node``, which it stands for."""
+        """Give the outputs of ``made``, which replaces ``node``, the numbers of the outputs of ``node``."""
         self.made[id(made)] = self.made[id(node)]
 
     def of(self, entry: Entry) -> int:
-        """The number of one value."""
+        """The number of the value of an entry."""
         return self.made[id(entry.node)][entry.index]
 
     def made_by(self, node: Node) -> range:
@@ -53,7 +53,7 @@ class Values:
         return [made[id(source)][index] for source, index in node.inputs]
 
     def touched(self) -> list[tuple[Node, list[int]]]:
-        """Every operator with the numbers of the values that it reads, then of those that it computes."""
+        """(node, numbers of the values that it reads, then of the values that it computes) of every operator."""
         found = self._touched
         if found is None:
             found = self._touched = [
@@ -67,9 +67,9 @@ class Values:
 
 
 class Facts(Mapping[Key, Any]):
-    """One fact about every value, None where it is not known: ``found`` by number, ``facts[key]`` by key.
+    """One fact about every value, such as its shape; None where unknown: ``found`` by number, ``facts[key]`` by key.
 
-    Iteration is over the values of which something is known.
+    Iteration yields the keys of the values whose fact is known.
     """
 
     __slots__ = ("found", "numbers")
@@ -79,18 +79,18 @@ class Facts(Mapping[Key, Any]):
 
     @classmethod
     def of(cls, values: Values, told: Mapping[Key, Any]) -> Facts:
-        """What is ``told`` by key of some values."""
+        """The facts about ``values`` of which some are ``told`` by key."""
         found = [None] * values.count
         for (number, index), fact in told.items():
             found[values.made[number][index]] = fact
         return cls(values, found)
 
     def put(self, node: Node, fact: Any) -> None:
-        """Enter what is known of the only output of a variable."""
+        """Set the fact about the only output of a variable."""
         self.found[self.numbers.made[id(node)][0]] = fact
 
     def copy(self) -> Facts:
-        """The same facts, to which others may be added."""
+        """A copy, whose facts may be changed without changing these."""
         return Facts(self.numbers, list(self.found))
 
     def __getitem__(self, key: Key) -> Any:

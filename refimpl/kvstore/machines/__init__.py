@@ -1,1 +1,1 @@
-"""What a cluster of real machines needs: messages as bytes, and logs of servers."""
+"""Clusters of real processes and machines: messages as bytes, logs of servers, sockets and launching."""

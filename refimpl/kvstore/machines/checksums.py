@@ -1,4 +1,4 @@
-"""Checksums of messages and records; a byte beside each says which one it is."""
+"""Checksums of messages and records; a byte beside each checksum has its kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FASTEST = CRC32 if xxhash is None else XXH3
 
 @decides("Cluster/checksum")
 def checksum(kind: int, pieces: Iterable[Bytes], refused: Callable[[str], Exception]) -> int:
-    """The checksum number ``kind`` of several pieces, one after the other.
+    """The checksum of kind ``kind`` of several pieces, one after the other.
 
     Raises:
         MXNetError: ``refused(reason)``, when there is no such checksum, or its package is missing.

@@ -1,7 +1,7 @@
-"""What happens in a job, as the lines of ``--events``: servers note it, the launcher writes it in the order of time.
+"""The events of a job, as the lines of ``--events``: servers note events, the launcher writes them in order of time.
 
-The lines are those of a simulated cluster (``cluster.events``) with ``at``, the time. Servers see their own side only:
-a request ``arrives`` when a server carries it out, and an answer is noted when it leaves, as ``answers``.
+The lines are the events of a simulated cluster (``cluster.events``) with ``at``, the time. Servers see only their side:
+a request ``arrives`` when a server carries it out, and ``answers`` is noted when an answer leaves.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from .. import server as rules
 from ..simulated import describe
 
 MOST = 100_000
-"""A server notes so many events between two questions of the launcher; older ones it counts only."""
+"""The most events that a server notes between two questions of the launcher; older events are only counted."""
 
 LATE = 5.0
-"""A line is written so many seconds after its event: until then events of other servers may come before it."""
+"""Seconds after an event at which its line is written: until then earlier events of other servers may come."""
 
 Event = dict[str, Any]
 
@@ -36,10 +36,10 @@ def versions_of(server: rules.Server) -> dict[str, int]:
 
 
 class Noting:
-    """The rules of a server, which note what each request does.
+    """The rules of a server, which also note the events of each request.
 
     Args:
-        most: how many events are noted until they are asked for.
+        most: the most events that are kept until they are taken.
 
     Attributes:
         replaying: whether the requests come from a log: they arrived before, at the process before this one.
@@ -70,7 +70,7 @@ class Noting:
         self._events.append(event)
 
     def taken(self) -> list[Event]:
-        """What was noted since this was asked last."""
+        """The events noted since the last call."""
         events = list(self._events)
         if self._lost:
             events[:0] = [{"action": "unnoted", "worker": None, "what": f"{self._lost} events", "at": events[0]["at"]}]
@@ -83,8 +83,8 @@ class EventFile:
     """The launcher's side: a file of one JSON object to a line, in the order of time.
 
     Args:
-        path: the file; it begins anew.
-        workers, servers: how many there are.
+        path: the file, which is overwritten.
+        workers, servers: the numbers of workers and servers.
 
     Attributes:
         kind: of the job's stores, for the first line; nothing is written until it is known.
@@ -99,15 +99,15 @@ class EventFile:
 
     @decides("Cluster/events")
     def note(self, server: int, events: Sequence[Event], last: float, restarted: float | None = None) -> None:
-        """Take what a server noted.
+        """Take the events that a server noted.
 
-        What it found in its log when it was started again counts as long as nobody has heard of it before.
+        Events from its log, after it was started again, count unless they were taken before.
 
         Args:
-            server: which one.
-            events: what it noted, oldest first.
-            last: when its process was heard last, the one before this if it was ``restarted``.
-            restarted: when it was started again, if this is the first that is heard since.
+            server: the number of the server.
+            events: its events, oldest first.
+            last: the time of its last message; if it was ``restarted``, the last message of the earlier process.
+            restarted: the time of its restart, if this is its first message since.
         """
         found = [event for event in events if event.get("replayed")]
         for event in found:
@@ -123,11 +123,11 @@ class EventFile:
                 self._take(server, event)
 
     def note_kill(self, worker: int) -> None:
-        """Take that the process of a worker was killed, now."""
+        """Note that the process of a worker was killed, now."""
         self._take(None, {"action": "kill", "worker": worker, "what": "", "at": round(time.time(), 6)})
 
     def _is_new(self, server: int, event: Event) -> bool:
-        """Whether a request arrives for the first time; from now on it does not."""
+        """Whether a request arrives for the first time; notes that it has arrived."""
         number, place = int(event["what"][1:].partition(" ")[0]), (server, event["worker"])
         before, self._heard[place] = self._heard.get(place, -1), max(number, self._heard.get(place, -1))
         return number > before
@@ -144,14 +144,14 @@ class EventFile:
         if self.kind and self._head is not None:
             self._file.write(json.dumps({**self._head, "kind": self.kind}) + "\n")
             self._head = None
-        self._held.sort(key=lambda event: float(event["at"]))  # those of one moment stay in their order
+        self._held.sort(key=lambda event: float(event["at"]))  # a stable sort: events of one moment keep their order
         count = len(self._held) if until is None else sum(event["at"] <= until for event in self._held)
         self._file.writelines(json.dumps(event) + "\n" for event in self._held[:count])
         self._file.flush()
         del self._held[:count]
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write all remaining events, and close the file."""
         self.write()
         self._file.close()
 

@@ -1,4 +1,4 @@
-"""Folders of a job that are removed at its end: for its sockets, and for logs that are to survive processes only."""
+"""Folders of a job that are removed at its end: for sockets, and for logs that need to survive only processes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pathlib import Path
 from ...base import decides
 
 MEMORY = Path("/dev/shm")  # noqa: S108  # the folders made there are the user's own
-"""Where files are in memory, on Linux."""
+"""The folder whose files are in memory, on Linux."""
 
 SPACE = 1 << 30
-"""A server's log goes there if there are so many bytes for each server; it takes less, for parts of up to 256 MiB."""
+"""The free bytes per server that logs in ``MEMORY`` require; a log takes less, for parts of up to 256 MiB."""
 
 _PREFIX = "refimpl-job-"
 
 
 @contextlib.contextmanager
 def folder_of_job(place: Path | None = None) -> Iterator[Path]:
-    """A new folder of the user's own, in ``place`` or among the system's temporary files, for as long as the block."""
+    """A new folder of the user's own, in ``place`` or the system's temporary folder, removed after the block."""
     folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=place))
     try:
         yield folder
@@ -32,7 +32,7 @@ def folder_of_job(place: Path | None = None) -> Iterator[Path]:
 
 @decides("Cluster/log-memory")
 def place_of_logs(servers: int) -> Path | None:
-    """Where the logs of a job may be in memory; None where it has too little space, or there is no such place."""
+    """The folder in memory for the logs of a job; None if it has too little space, or does not exist."""
     try:
         there = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= servers * SPACE
     except OSError:
@@ -41,7 +41,7 @@ def place_of_logs(servers: int) -> Path | None:
 
 
 def sweep() -> None:
-    """Remove what launchers left that were killed."""
+    """Remove folders of launchers that were killed."""
     for place in (Path(tempfile.gettempdir()), MEMORY):
         for path in place.glob(f"{_PREFIX}*"):
             process = path.name.removeprefix(_PREFIX).partition("-")[0]

@@ -1,4 +1,4 @@
-"""Runs the command of one worker, and runs it again when it was killed; its output goes to the launcher."""
+"""Runs the command of one worker, and again after its process was killed; sends its output to the launcher."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ OUTPUT, NEWS = b"o", b"n"
 
 FAST = 1.0
 AT_MOST = 10
-"""A process that was killed within ``FAST`` seconds so many times in a row is not started again."""
+"""The number of times in a row, each within ``FAST`` seconds, after which a killed process is not started again."""
 
 REACHED = 30.0
-"""A keeper that has not reached the launcher after so many seconds gives up."""
+"""Seconds after which a keeper that has not reached the launcher gives up."""
 
 _PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent() -> None:
-    """Let this process end when the one that started it does, where the system can do that."""
+    """Make the operating system end this process when its parent ends, where the system can do that."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Keeper:
-    """What watches over one worker.
+    """Watches over the process of one worker.
 
     Args:
-        rank: which worker.
-        command, folder, environment: what to run, where, and with which variables.
-        told: what its variable ``REFIMPL_JOB`` says, without the number of restarts.
-        head: where the launcher listens.
-        keys, server: keys for that, see :class:`~refimpl.kvstore.machines.sockets.Caller`.
+        rank: the rank of the worker.
+        command, folder, environment: the command, its working folder, and its environment variables.
+        told: the content of its variable ``REFIMPL_JOB``, without the number of restarts.
+        head: the address of the launcher.
+        keys, server: keys for the connection to it, see :class:`~refimpl.kvstore.machines.sockets.Caller`.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class Keeper:
 
     @decides("Cluster/restart")
     def run(self, restarts: int = 0) -> int:
-        """Run the command until it ends by itself; its exit code.
+        """Run the command until it ends by itself; returns its exit code.
 
         Args:
-            restarts: how often it was started before.
+            restarts: how often the command was started before.
 
         Raises:
-            MXNetError: the launcher cannot be reached, so that nobody would hear of the worker; nothing was run.
+            MXNetError: the launcher cannot be reached; the command was not run.
         """
         self._reach()
         fast = 0
@@ -100,7 +100,7 @@ class Keeper:
             )
 
     def stop(self) -> None:
-        """End the process, and tell nothing more."""
+        """End the process, without a message to the launcher."""
         self._stopping = True
         with self._lock:
             self._closed = True

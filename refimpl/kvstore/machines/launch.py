@@ -1,4 +1,4 @@
-"""Starts a job on real processes, watches it, and tells how it goes: the program behind ``refimpl launch``."""
+"""Starts a job on real processes, watches it, and shows its progress: the program behind ``refimpl launch``."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ from .sockets import Caller, Keys, Listener, new_keys, require_zmq, wait_for
 
 _FILE = "job.json"
 ASKED_EVERY = 1.0
-"""Every so many seconds the servers are asked how it goes."""
+"""Seconds between two questions to the servers for their reports."""
 
 GATHERED = 5.0
-"""For so many seconds lost workers are gathered and said in one line: Ray tells of each worker of a machine."""
+"""Seconds for which lost workers are gathered for one log line: Ray reports each worker of a lost machine."""
 
 LAST = 2.0
-"""So many seconds a server has for its last report."""
+"""Seconds that the launcher waits for a server's last report."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be run.
+    """The description of a job.
 
     Args:
-        workers, servers: how many.
-        command: what each worker runs.
-        keep: what servers keep: ``none``; ``process``, which survives kills; ``disk``, which survives a power cut;
-            ``peer``, which survives the loss of a disk, because the next server has a copy.
-        state: the folder in which servers keep it; None for one that is removed at the end.
-        events: a file for what happens, one JSON object to a line.
-        patience: after so many seconds a worker gives up a wait.
-        remote: whether there are other machines.
+        workers, servers: the numbers of workers and servers.
+        command: the command of each worker.
+        keep: how servers keep their state: ``none``; ``process``, which survives kills; ``disk``, which survives a
+            power cut; ``peer``, which survives the loss of a disk, because the next server has a copy.
+        state: the folder for the state of the servers; None for a folder that is removed at the end.
+        events: a file for the events of the job, one JSON object per line.
+        patience: seconds after which a worker gives up a wait.
+        remote: whether the job uses other machines.
     """
 
     workers: int
@@ -63,44 +63,43 @@ class Job:
 
 
 class Engine(Protocol):
-    """What starts processes, and starts them again when they or their machines are lost."""
+    """Starts processes, and starts them again when they or their machines are lost."""
 
     def start_servers(self, arguments: Sequence[tuple[Any, ...]]) -> list[str]:
-        """Start servers, each with the arguments of ``ray.ServerActor``; where each listens."""
+        """Start servers, each with the arguments of ``ray.ServerActor``; returns their addresses."""
 
     def address(self) -> str:
         """The address of this machine as the other machines reach it."""
 
     def endpoints(self) -> list[str]:
-        """Where each server listens now."""
+        """The present address of each server."""
 
     def start_worker(self, rank: int, restarts: int, arguments: tuple[Any, ...]) -> None:
-        """Start what runs a worker: a keeper, with its arguments."""
+        """Start the keeper of a worker, with its arguments."""
 
     def note_restarts(self, rank: int, restarts: int) -> None:
         """Note how often a worker was started."""
 
     def watch(self) -> list[int]:
-        """Start again what was lost with a machine; the ranks of workers among it."""
+        """Start processes of lost machines again; returns the ranks of the workers among them."""
 
     def stop(self) -> None:
-        """End everything."""
+        """End all processes."""
 
 
 Starts = Callable[[Path, Callable[[str], None]], Engine]
-"""Makes an engine, given a folder for its files, and what it calls to say what it waits for."""
+"""Makes an engine, from a folder for its files and a function that it calls with log lines."""
 
 
 class Launcher:
     """One job, from its start to its end.
 
     Args:
-        job: what is run.
-        engine: makes what starts processes.
+        job: the description of the job.
+        engine: makes the engine that starts processes.
         folder: a folder of the user's own, for sockets.
-        say: gets each line that tells something; without it they go to standard error, with a table if it is a
-            terminal.
-        logs: a folder for the servers' logs, where the job names none; None is one in ``folder``.
+        say: called with each log line; without it lines go to standard error, with a table if that is a terminal.
+        logs: a folder for the servers' logs, where the job names none; None means a folder in ``folder``.
     """
 
     def __init__(
@@ -124,7 +123,7 @@ class Launcher:
         self._questions: list[Caller] = []
         self._events: EventFile | None = None
         self._lost: set[int] = set()  # workers that were lost with a machine, and have not started again
-        self._unsaid, self._since = set[int](), 0.0  # those of them that were not said yet, and since when
+        self._unsaid, self._since = set[int](), 0.0  # lost workers that were not logged yet, and since when
         self._engine = engine(folder, self._display.say)
         try:
             here = f"tcp://{self._engine.address()}:*" if job.remote else f"ipc://{folder}/head"
@@ -180,7 +179,7 @@ class Launcher:
 
     @property
     def _allowed(self) -> list[str]:
-        """Who may call: workers and their keepers, and servers, which have the launcher's keys."""
+        """The public keys of allowed callers: workers, their keepers, and servers, which have the launcher's keys."""
         return [one.public for one in self._keys or ()]
 
     def _start_workers(self, endpoints: Sequence[str]) -> None:
@@ -236,7 +235,7 @@ class Launcher:
 
     @decides("Cluster/ends-by-name")
     def _note_lost(self, ranks: Sequence[int]) -> None:
-        """Gather workers that were lost with a machine; a start that fails meanwhile is no other loss."""
+        """Gather workers that were lost with a machine; a start of one that fails meanwhile is not another loss."""
         fresh, now = set(ranks) - self._lost, time.monotonic()
         if fresh and not self._unsaid:
             self._since = now
@@ -246,7 +245,7 @@ class Launcher:
             self._say_lost()
 
     def _say_lost(self) -> None:
-        """Say in one line which workers were lost."""
+        """Log the lost workers in one line."""
         if self._unsaid:
             names = ", ".join(f"worker {rank}" for rank in sorted(self._unsaid))
             were = "was lost with its machine, and is" if len(self._unsaid) == 1 else (
@@ -257,7 +256,7 @@ class Launcher:
 
     @decides("Cluster/stranger")
     def _take(self, name: bytes, kind: bytes, pieces: Sequence[Bytes]) -> None:
-        """Take a message of a keeper, a worker or a server; one that is malformed is said and dropped."""
+        """Take a message of a keeper, a worker or a server; a malformed message is logged and dropped."""
         if kind == QUESTION:
             self._head.send(name, QUESTION, [json.dumps(self._engine.endpoints()).encode()])
             return
@@ -279,7 +278,7 @@ class Launcher:
         _pass_on(int(rank), int(number), content)
 
     def _last_reports(self) -> None:
-        """Hear from each server once more, if it is there: how it was at the end."""
+        """Ask each server that can be reached for its last report."""
         reports, end = dict(self.progress.reports), time.monotonic() + LAST
         self._ask_servers()
         while time.monotonic() < end and any(self.progress.reports.get(n) is one for n, one in reports.items()):
@@ -315,7 +314,7 @@ class Launcher:
         self._ask_servers()
 
     def _ask_servers(self) -> None:
-        """Ask how it goes, and tell which workers have ended."""
+        """Ask the servers for reports, and tell them which workers have ended."""
         question = json.dumps({"report": True, "ended": sorted(self.progress.codes)}).encode()
         for caller, endpoint in zip(self._questions, self._engine.endpoints(), strict=True):
             caller.move(endpoint)
@@ -368,7 +367,7 @@ class Launcher:
 
 @decides("Cluster/launch")
 def _pass_on(rank: int, stream: int, content: bytes) -> None:
-    """Write what a worker wrote, with its rank before each line."""
+    """Write the output of a worker, with its rank before each line."""
     content = b"".join(b"worker %d | %s\n" % (rank, line) for line in content.removesuffix(b"\n").split(b"\n"))
     target = sys.stderr if stream == 2 else sys.stdout
     target.flush()
@@ -389,10 +388,10 @@ def _to_stderr(line: str) -> None:
 
 @decides("Cluster/resume")
 def _memory(job: Job, state: Path) -> dict[str, Any]:
-    """What a launcher remembers in ``state`` of the job there, if there is one; checked against ``job``.
+    """The facts that a launcher keeps in the folder ``state`` about its job, if there is one; compared with ``job``.
 
     Raises:
-        MXNetError: the job there is another one.
+        MXNetError: the folder belongs to another job.
     """
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = {
@@ -423,7 +422,7 @@ def _remember(state: Path, memory: Mapping[str, Any]) -> None:
 
 
 def _forget(state: Path) -> None:
-    """The job has ended well: nobody goes on from here."""
+    """Remove the facts of a job that has ended well: no later launcher continues it."""
     for path in state.glob("server-*"):
         shutil.rmtree(path, ignore_errors=True)
     (state / _FILE).unlink(missing_ok=True)
@@ -431,10 +430,10 @@ def _forget(state: Path) -> None:
 
 @decides("Cluster/launch")
 def launch(job: Job, engine: Starts) -> int:
-    """Run a job; its exit code. Temporary folders are removed at the end, whatever happens.
+    """Run a job; returns its exit code. Temporary folders are removed at the end, also after an error.
 
     Raises:
-        MXNetError: something is missing, or ``--state`` holds another job.
+        MXNetError: a package or a server is missing, or ``--state`` belongs to another job.
     """
     sweep()
     before = {

@@ -1,4 +1,4 @@
-"""The connection of a server to the next one, which keeps its copy; what they say to each other is in ``peers.py``."""
+"""The connection of a server to the next server, which keeps its copy; ``peers.py`` has the messages."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from .sockets import Caller, Keys
 QUESTION, COPY = b"?", b"c"
 
 ASKED = 1.0
-"""Every so many seconds the launcher is asked where the server is, while it cannot be reached."""
+"""Seconds between two questions to the launcher for the address of a server that cannot be reached."""
 
 SILENT = 5.0
-"""After so many seconds without an answer it is asked again what it has."""
+"""Seconds without an answer after which the next server is asked again which records it has."""
 
 
 class Neighbour:
-    """The next server, as the one before it reaches it.
+    """The connection to the next server.
 
     Args:
-        number: the server that calls.
-        servers: how many there are.
-        head: where the launcher listens, which knows where servers are.
-        keys: those of the servers, which are the launcher's too.
+        number: the number of the calling server.
+        servers: the number of servers.
+        head: the address of the launcher, which knows the addresses of servers.
+        keys: the keys of the servers and the launcher.
 
     Attributes:
         next: the number of the next server.
@@ -43,13 +43,13 @@ class Neighbour:
 
     @property
     def callers(self) -> list[Caller]:
-        """Whom to wait for."""
+        """The connections whose events to wait for."""
         return [self._head] if self._caller is None else [self._head, self._caller]
 
     def is_new(self, *, waiting: bool) -> bool:
-        """Whether the next server is to be asked what it has.
+        """Whether to ask the next server which records it has.
 
-        There is a new connection, something could not be sent, or nothing answers what is ``waiting`` for a while.
+        The connection is new, a message could not be sent, or answers are ``waiting`` and none came for a while.
         """
         now = time.monotonic()
         self._head.connected_anew()
@@ -70,12 +70,12 @@ class Neighbour:
         return again
 
     def send(self, messages: Sequence[Message]) -> None:
-        """Send, if there is a connection; what is lost is asked for again."""
+        """Send messages, if there is a connection; lost records are sent again later."""
         for message in messages:
             self._failed |= self._caller is None or not self._caller.send(COPY, message)
 
     def receive(self) -> list[Message]:
-        """What has come from it."""
+        """The messages that have come from the next server."""
         found = [] if self._caller is None else [pieces for kind, pieces in self._caller.receive() if kind == COPY]
         if found:
             self._heard = time.monotonic()

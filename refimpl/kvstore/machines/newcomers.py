@@ -1,4 +1,4 @@
-"""Connections of a port of the network that nobody has spoken on: how many there may be, and which one is ended."""
+"""Limits the number of silent connections to a network port: connections without a message yet, ended oldest first."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import Any
 from ...base import decides
 
 UNKNOWN = 64
-"""So many connections there may be, beside those of the processes of the job, on which nobody has spoken."""
+"""The most silent connections, in addition to the connections of the job's processes."""
 
 
 class Newcomers:
-    """Watches over a port, in a thread of its own, which ends with ``close``.
+    """Watches the connections of a port, in a thread of its own, which ends with ``close``.
 
     Args:
         news: a PAIR socket of ZeroMQ with the events ACCEPTED and DISCONNECTED of the listening socket.
         accepted: the number of the event ACCEPTED.
-        port: the port; connections of another are none of ours.
-        most: so many newcomers there may be.
-        seconds: after these a connection is no newcomer: who has shown no key by then, ZeroMQ has cut off.
-        clock: seconds.
+        port: the port; connections of other ports are ignored.
+        most: the most silent connections.
+        seconds: the age up to which a connection counts: after that ZeroMQ has ended connections without a key.
+        clock: returns seconds.
     """
 
     def __init__(
@@ -34,19 +34,19 @@ class Newcomers:
     ) -> None:
         self._news, self._accepted, self._port, self._most, self._seconds = news, accepted, port, most, seconds
         self._clock = clock
-        self._since: dict[int, float] = {}  # file descriptor: since when, oldest first
-        self._spoken: set[int] = set()  # on whose connections a message came, which the thread is to know
+        self._since: dict[int, float] = {}  # file descriptor -> time of its connection, oldest first
+        self._spoken: set[int] = set()  # file descriptors with a message, for the thread
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
     def spoken(self, descriptor: int) -> None:
-        """Know that a message came on a connection: who sent it has shown a key."""
+        """Note that a message came on a connection: its sender has shown a key."""
         if descriptor in self._since:
             self._spoken.add(descriptor)
 
     def close(self) -> None:
-        """End the thread; the socket is closed with it."""
+        """End the thread, which closes the socket."""
         self._closed.set()
         self._thread.join()
 
@@ -59,7 +59,7 @@ class Newcomers:
 
     @decides("Cluster/unknown-memory")
     def _hear(self, event: int, descriptor: int) -> None:
-        """Take an event of a connection; with one newcomer too many, end the oldest."""
+        """Take an event of a connection; above ``most`` silent connections, end the oldest."""
         self._since.pop(descriptor, None)
         self._spoken.discard(descriptor)
         if event != self._accepted:
@@ -76,7 +76,7 @@ class Newcomers:
             self._end(oldest)
 
     def _end(self, descriptor: int) -> None:
-        """End a connection, which ZeroMQ then closes; whatever else has this number by now is left alone."""
+        """End a connection, which ZeroMQ then closes; leave another file alone that has this number now."""
         with contextlib.suppress(OSError), socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as one:
             if one.getsockname()[1:2] == (self._port,):
                 one.shutdown(socket.SHUT_RDWR)

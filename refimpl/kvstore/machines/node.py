@@ -1,8 +1,8 @@
-"""A server that survives its process: it writes down what it is asked before it answers. It knows of no network.
+"""A server that survives its process: it writes requests to a log before it answers. It uses no network.
 
-:meth:`Node.take` is all of it: frames of requests go in, they are written to the log, the server's rules are applied
-to one after the other, and the replies come out. A node that is made in the folder of one whose process ended begins
-with the snapshot, applies the records since, and so knows all that anybody had an answer to.
+:meth:`Node.take` takes frames of requests, writes them to the log, applies the server's rules to each request, and
+returns the replies. A node that is made in the folder of an ended process begins with the snapshot and applies the
+later records, so that it has the effects of all answered requests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .wire import decode
 from .write_ahead_log import Log
 
 SNAPSHOT_AFTER = 1 << 28
-"""A snapshot is made when so many bytes were written since the last, or twice the size of that one if it is larger."""
+"""The bytes written since the last snapshot after which a new one is made; at least twice the size of the last one."""
 
 
 @decides("Cluster/batch")
@@ -42,16 +42,16 @@ class Node:
     """One server.
 
     Args:
-        number, workers: which server it is, and how many workers the job has.
-        folder: where its log is; None for a server that writes nothing down.
+        number, workers: the number of the server, and the number of workers of the job.
+        folder: the folder of its log; None for a server without a log.
         durable: whether a record is on the disk before its requests are answered.
         snapshot_after: see ``SNAPSHOT_AFTER``.
         step: the server's rules.
 
     Attributes:
-        state: all that the server knows.
-        recovered: how many records it applied when it was made.
-        snapshots: how many it has made.
+        state: the state of the server.
+        recovered: the number of records that it applied when it was made.
+        snapshots: the number of snapshots that it has made.
 
     Raises:
         MXNetError: the log is damaged.
@@ -71,13 +71,13 @@ class Node:
 
     @property
     def log(self) -> Log:
-        """Where it writes down what it is asked."""
+        """The log of its requests."""
         assert self._log is not None
         return self._log
 
     @decides("Cluster/recover")
     def recover(self) -> None:
-        """Know what is in the log, and nothing else."""
+        """Set the state to that of the log's snapshot and records."""
         if self._log is None:
             return
         name = self._log.folder
@@ -96,7 +96,7 @@ class Node:
         """Carry out the requests in ``frames``, each given in pieces; the replies may leave when this returns.
 
         Raises:
-            MXNetError: a frame holds no requests; none of them was carried out, nor written down.
+            MXNetError: a frame holds no requests; no frame was carried out or written to the log.
         """
         received = [_requests(decode(pieces, f"what server {self.number} received")) for pieces in frames]
         requests = [one for asked in received for one in asked]
@@ -136,7 +136,7 @@ class Node:
         self._written += sum(len(piece) for pieces in frames for piece in pieces)
 
     def keep(self) -> None:
-        """Make a snapshot: what was written until now is needed no longer."""
+        """Make a snapshot, after which the earlier records are not needed."""
         if self._log is not None:
             pieces = pieces_of_server(self.state)
             self._log.keep(*pieces)
@@ -144,16 +144,17 @@ class Node:
             self._limit, self._written = max(SNAPSHOT_AFTER, 2 * sum(len(piece) for piece in pieces)), 0
 
     def why(self, worker: int, number: int) -> tuple[str, list[int]]:
-        """What request ``number`` of a worker waits for, in words, and which workers are missing."""
+        """(event that request ``number`` of a worker waits for, in words, workers that the event waits for)."""
         what, missing = waits_for(self.state, worker, number)
         return what, list(missing)
 
     def report(self) -> dict[str, Any]:
-        """Plain values that tell how it goes, for :class:`~refimpl.kvstore.machines.progress.Progress`.
+        """The progress of the server as plain values, for :class:`~refimpl.kvstore.machines.progress.Progress`.
 
-        ``workers`` has rank, rounds, requests and bytes of each worker that has called; ``waiting`` has who waits, for
-        what, for which round of it, and for whom. ``found`` is the number of the record after those that the server
-        began with, ``safe`` of that after those that were answered. Requests and bytes count since it was made.
+        ``workers`` has rank, rounds, requests and bytes of each worker that has called. ``waiting`` has, for each
+        waiting worker, its rank, the event and its round, and the missing workers. ``found`` is the number of the first
+        record after the recovered ones, ``safe`` the number of the first record without an answer. Requests and bytes
+        count from the start of this process.
         """
         parts = [held for table in self.state.tables.values() for held in table.parts.values()]
         workers = [
@@ -170,14 +171,14 @@ class Node:
         }
 
     def close(self) -> None:
-        """End the log."""
+        """Close the log."""
         if self._log is not None:
             self._log.close()
 
 
 @decides("Cluster/requests-only")
 def _requests(messages: Sequence[Any]) -> list[say.Request]:
-    """The requests among what arrived: a server is sent nothing else, and drops it."""
+    """The requests among the messages; others, which nobody should send to a server, are dropped."""
     return [one for one in messages if isinstance(one, say.Request)]
 
 

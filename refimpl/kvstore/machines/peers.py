@@ -1,7 +1,7 @@
 """``--keep peer``: each server's records are also at the next server, which gives them back if a disk is lost.
 
-:class:`Copies` is what a server keeps of others, :class:`Backup` how a server lets another keep its own. They exchange
-messages and know of no network; any message may be lost when a connection ends. A message is a head (what it is, the
+:class:`Copies` keeps the records of other servers, :class:`Backup` lets another server keep this server's records. Both
+exchange messages and use no network; any message may be lost when a connection ends. A message is a head (the kind, the
 server whose records it is about, a number) and a content:
 
 ======== ============================ ======================================================================
@@ -47,10 +47,10 @@ def _read(message: Sequence[Bytes]) -> tuple[int, int, int, bytes]:
 
 
 class Copies:
-    """What a server keeps of others.
+    """The copies of other servers' records that a server keeps.
 
     Args:
-        folder: where; each server's is in a folder of its own.
+        folder: the folder of the copies; each server's copy has a folder in it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -59,11 +59,11 @@ class Copies:
 
     @decides("Cluster/keep-peer")
     def take(self, message: Sequence[Bytes]) -> list[Message]:
-        """Keep what is sent, or give back what is there; the answers.
+        """Keep the sent records, or return the copy of a server; returns the answers.
 
         Raises:
             OSError: there is no space; nothing was kept.
-            struct.error: it is no message.
+            struct.error: the bytes are no message.
         """
         what, owner, number, content = _read(message)
         if owner not in self._logs:
@@ -86,7 +86,7 @@ class Copies:
 
 
 def _whole(log: Log, owner: int, number: int) -> list[Message]:
-    """All of a log that somebody needs who has the records below ``number``."""
+    """The messages with all of a log for a server that has the records below ``number``."""
     first, content = log.snapshot()
     messages = [_message(SNAPSHOT, owner, first, [content])] if content is not None and number <= first else []
     records = enumerate(log.records(), first)
@@ -95,13 +95,13 @@ def _whole(log: Log, owner: int, number: int) -> list[Message]:
 
 
 class Backup:
-    """A server's own side: its answers leave when the other server has what they answer.
+    """The server's side: its answers leave when the other server has the records of the requests.
 
     Args:
         node: the server, which has a log.
 
     Attributes:
-        ready: whether the server knows all that it ever answered, and may carry requests out.
+        ready: whether the server has all records that it ever answered, and may carry requests out.
         safe: the number of the first record of which there is no copy.
     """
 
@@ -118,13 +118,13 @@ class Backup:
         return bool(self._held)
 
     def begin(self) -> list[Message]:
-        """What to send on a new connection, or when nothing has come for a while."""
+        """The messages to send on a new connection, or after a silence."""
         self._level, self._fetched = False, []
         return [_message(ASK, self._node.number)]
 
     @decides("Cluster/keep-peer")
     def carry_out(self, frames: Sequence[Sequence[Bytes]]) -> list[Message]:
-        """Let the node take frames; what is to be sent. Its replies are held.
+        """Let the node take frames; returns the messages to send. The node's replies are held back.
 
         Raises:
             MXNetError: a frame holds no requests; nothing happened.
@@ -142,10 +142,10 @@ class Backup:
         return messages
 
     def take(self, message: Sequence[Bytes]) -> list[Message]:
-        """Take what the other server sent; what is to be sent.
+        """Take a message of the other server; returns the messages to send.
 
         Raises:
-            struct.error: it is no message.
+            struct.error: the bytes are no message.
         """
         what, _, number, content = _read(message)
         log = self._node.log
@@ -164,7 +164,7 @@ class Backup:
         return _whole(log, self._node.number, number)[:-1]
 
     def _recover(self) -> None:
-        """Put what was fetched in the place of the log."""
+        """Replace the log by the fetched copy."""
         fetched, log = self._fetched, self._node.log
         snapshots = [(number, content) for what, number, content in fetched if what == SNAPSHOT]
         log.begin_again(*(snapshots[-1] if snapshots else (0, None)))

@@ -1,4 +1,4 @@
-"""How a job goes: what its servers report, and the same as a table on a terminal or as a line now and then."""
+"""The progress of a job: the reports of its servers, shown as a table on a terminal or as regular log lines."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import IO, Any
 from ...base import decides
 
 TOLD_EVERY = 60.0
-"""Without a terminal a line tells so often how it goes."""
+"""Seconds between two log lines about the progress, without a terminal."""
 
 LONG = 5.0
-"""Such a line also comes when somebody has waited for so many seconds, or a server has not answered."""
+"""Seconds of waiting, or of a server's silence, after which another log line comes."""
 
 WAITED = 1.0
-"""The table names waits of so many seconds: shorter ones are a part of every round."""
+"""Seconds from which the table shows a wait: shorter waits are a part of every round."""
 
 @dataclass
 class Progress:
-    """How it goes.
+    """The progress of a job.
 
     Attributes:
-        workers, servers: how many there are.
+        workers, servers: the numbers of workers and servers.
         codes: exit codes of the workers that have ended, by rank.
         restarts: how often each worker was started again in this run; ``crashes`` the same of servers.
         reports: the newest report of each server.
@@ -38,16 +38,16 @@ class Progress:
     crashes: dict[int, int] = field(default_factory=dict)
     reports: dict[int, dict[str, Any]] = field(default_factory=dict)
     _ended: list[dict[str, Any]] = field(default_factory=list)  # the last reports of processes that were killed
-    _heard: dict[int, float] = field(default_factory=dict)  # when each server reported
-    _since: dict[tuple[int, int, str], float] = field(default_factory=dict)  # (server, worker, what it waits for)
+    _heard: dict[int, float] = field(default_factory=dict)  # server -> time of its newest report
+    _since: dict[tuple[int, int, str], float] = field(default_factory=dict)  # (server, worker, awaited event) -> time
 
     def hear(self, number: int, report: dict[str, Any], now: float) -> dict[str, Any] | None:
-        """Take a server's report; the one before it, if there was one.
+        """Take a server's report; returns the earlier report of the server, or None.
 
         Args:
             number: the server.
-            report: what :meth:`~refimpl.kvstore.machines.node.Node.report` told.
-            now: seconds on the clock that the other methods are given too.
+            report: a result of :meth:`~refimpl.kvstore.machines.node.Node.report`.
+            now: seconds on the same clock as for the other methods.
         """
         before = self.reports.get(number)
         if before is not None and before["process"] != report["process"]:
@@ -65,7 +65,7 @@ class Progress:
         return max((one["rounds"] for one in self.reports.values()), default=0)
 
     def total(self, name: str) -> int:
-        """``requests`` or ``bytes`` of all servers, with those of processes that were killed."""
+        """``requests`` or ``bytes`` of all servers, killed processes included."""
         return sum(one[name] for one in (*self.reports.values(), *self._ended))
 
     def _of_worker(self, rank: int) -> tuple[int, int, int]:
@@ -78,7 +78,7 @@ class Progress:
         )
 
     def waits(self, now: float) -> dict[int, str]:
-        """For whom each worker waits that has waited a while, in words."""
+        """Worker -> the workers that it waits for, in words, for waits of ``WAITED`` seconds or more."""
         found: dict[int, str] = {}
         away = self.away(now)
         for number, report in self.reports.items():
@@ -93,12 +93,12 @@ class Progress:
         return found
 
     def away(self, now: float) -> dict[int, str]:
-        """Which servers do not answer, and for how long."""
+        """Server that does not answer -> for how long, in words."""
         silent = {number: now - at for number, at in self._heard.items()}
         return {number: f"has not answered for {gone:.0f} s" for number, gone in silent.items() if gone >= LONG}
 
     def long(self, now: float) -> set[tuple[int, int, str]]:
-        """What has taken long: waits, and servers that do not answer, each in the same way for as long as it takes."""
+        """The waits, and the silences of servers, of ``LONG`` seconds or more, each with the same key until it ends."""
         away = self.away(now)
         waits = {place for place, at in self._since.items() if now - at >= LONG and place[0] not in away}
         return waits | {(number, -1, "") for number in away}
@@ -128,7 +128,7 @@ class Progress:
 
     @decides("Cluster/table")
     def line(self, now: float, seconds: float) -> str:
-        """How it goes, and who waits for whom, in one line."""
+        """The progress, and which workers wait for which, in one line."""
         told = [f"{seconds:.0f} s: {self.rounds} rounds, {self.total('bytes') / 1e6:.1f} MB to the servers"]
         told += [f"worker {rank} waits for {what}" for rank, what in sorted(self.waits(now).items())]
         told += [f"worker {rank} has not started" for rank in range(self.workers) if rank not in self.pids]
@@ -137,7 +137,7 @@ class Progress:
         return "; ".join(told)
 
     def summary(self, code: int, seconds: float) -> str:
-        """How it went."""
+        """The line at the end of a job: its exit code, time and totals."""
         kills, crashes = sum(self.restarts.values()), sum(self.crashes.values())
         return (
             f"{'done' if code == 0 else 'failed'} after {seconds:.1f} s: {self.rounds} rounds,"
@@ -159,13 +159,13 @@ def _cells(process: int, rounds: int, requests: int, size: int, again: int) -> l
 
 
 class Display:
-    """Where a launcher tells how it goes: at the foot of a terminal the table, elsewhere a line now and then.
+    """Shows the progress of a job: a table at the foot of a terminal, or regular log lines without a terminal.
 
     Args:
-        say: gets each line that stays.
-        stream: the terminal; None where there is none.
-        width: of the terminal, in letters.
-        clock: seconds.
+        say: called with each permanent line.
+        stream: the terminal; None without one.
+        width: returns the width of the terminal in letters.
+        clock: returns seconds.
     """
 
     def __init__(
@@ -179,24 +179,24 @@ class Display:
 
     @property
     def seconds(self) -> float:
-        """Since when it tells."""
+        """Seconds since the display was made."""
         return self._clock() - self._began
 
     def say(self, line: str) -> None:
-        """Tell something that stays, above the table."""
+        """Write a permanent line, above the table."""
         self.clear()
         self._say(line)
 
     def clear(self) -> None:
-        """Take the table away, so that something else can be written."""
+        """Remove the table from the terminal, so that other text can be written."""
         if self._drawn and self._stream is not None:
-            self._stream.write(f"\x1b[{self._drawn}F\x1b[J")  # so many lines up, and all from there is erased
+            self._stream.write(f"\x1b[{self._drawn}F\x1b[J")  # move up to the table's first line, and erase from there
             self._stream.flush()
         self._drawn = 0
 
     @decides("Cluster/table")
     def show(self, progress: Progress) -> None:
-        """Draw the table anew, or say the line if it is time for it."""
+        """Draw the table again, or write the log line if it is due."""
         now = self._clock()
         if self._stream is not None:
             lines = [line[: max(1, self._width() - 1)] for line in progress.table(now)]

@@ -38,7 +38,7 @@ def _ray() -> Any:
     """The package Ray.
 
     Raises:
-        MXNetError: it is not installed.
+        MXNetError: Ray is not installed.
     """
     os.environ.update({name: value for name, value in _QUIET.items() if name not in os.environ})
     try:
@@ -51,12 +51,12 @@ def _ray() -> Any:
 
 
 def _print_nothing(*data: Any, **options: Any) -> None:
-    """Stands for Ray's own printing of errors, which has no switch."""
+    """Replaces Ray's own printing of errors, which cannot be switched off."""
     del data, options
 
 
 def is_near(address: str) -> bool:
-    """Whether HOST:PORT is an address of this machine that no other can reach."""
+    """Whether HOST:PORT is an address of this machine that no other machine can reach."""
     host = address.rpartition(":")[0].strip("[]")
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
@@ -66,7 +66,7 @@ def is_near(address: str) -> bool:
 
 @decides("Cluster/address")
 def require_guarded(address: str, environment: Mapping[str, str]) -> None:
-    """Refuse (MXNetError) a Ray cluster on other machines whose port executes what anybody sends."""
+    """Refuse (MXNetError) a Ray cluster on other machines whose port executes the code of any sender."""
     missing = [
         f"{name}={value}" for name, value in (("RAY_AUTH_MODE", "token"), ("RAY_USE_TLS", "1"))
         if environment.get(name, "").lower() != value
@@ -80,7 +80,7 @@ def require_guarded(address: str, environment: Mapping[str, str]) -> None:
 
 @decides("Cluster/address-answers")
 def require_there(address: str) -> None:
-    """Refuse (MXNetError) an address at which nobody listens: Ray would look for minutes."""
+    """Refuse (MXNetError) an address without a listener: Ray would try it for minutes."""
     host, _, port = address.rpartition(":")
     reason = "it is not HOST:PORT"
     if host and port.isdigit() and int(port) < 1 << 16:
@@ -99,10 +99,10 @@ def require_there(address: str) -> None:
 
 @decides("Cluster/interface")
 def address_here(interface: str = "") -> str:
-    """The address at which other machines reach this one: that of the interface, or the one that Ray knows.
+    """The address at which other machines reach this one: the interface's address, or the one that Ray uses.
 
     Args:
-        interface: a name that counts where this machine's own ``DMLC_INTERFACE`` is not set.
+        interface: the name of an interface, used where this machine's ``DMLC_INTERFACE`` is not set.
 
     Raises:
         MXNetError: there is no such interface.
@@ -112,7 +112,7 @@ def address_here(interface: str = "") -> str:
 
 
 class ServerActor:
-    """A server in a process of Ray's."""
+    """A server in a process of Ray."""
 
     def __init__(
         self, number: int, workers: int, folder: str | None, endpoint: str, keys: Keys | None, allowed: Sequence[str],
@@ -134,17 +134,17 @@ class ServerActor:
         self._thread.start()
 
     def where(self) -> tuple[str, int]:
-        """Where it listens, and its process."""
+        """(address of the server, its process)."""
         return self._listener.endpoint, os.getpid()
 
     def stop(self) -> None:
-        """End serving; what was answered is in the log."""
+        """End serving; all answered requests are in the log."""
         self._stop.set()
         self._thread.join(5)
 
 
 class WorkerActor:
-    """A keeper in a process of Ray's."""
+    """A keeper in a process of Ray."""
 
     def __init__(self, *arguments: Any) -> None:
         self._keeper = Keeper(*arguments)
@@ -159,15 +159,15 @@ class WorkerActor:
 
 
 class RayEngine:
-    """Processes started by Ray, on this machine or on those of a cluster that is there already.
+    """Processes started by Ray, on this machine or on the machines of an existing cluster.
 
     Args:
-        folder: for Ray's own files; of the user alone.
-        address: of a cluster to use; None starts one on this machine, which nobody else can reach.
-        say: is told when Ray is started, which takes a while.
+        folder: a folder of the user's own, for Ray's files.
+        address: the address of an existing cluster; None starts a cluster on this machine that only it can reach.
+        say: called with a log line when Ray starts, which takes a while.
 
     Raises:
-        MXNetError: Ray is missing, or the cluster is not there, or one that strangers could use.
+        MXNetError: Ray is missing, the cluster cannot be reached, or strangers could use the cluster.
     """
 
     @decides("Cluster/own-ray")
@@ -177,7 +177,7 @@ class RayEngine:
             require_there(address)
         self._address = address
         if address is None:
-            os.environ.pop("RAY_ADDRESS", None)  # a cluster that somebody left there is not ours
+            os.environ.pop("RAY_ADDRESS", None)  # the address of another cluster
             token = folder / "token"
             token.touch(mode=0o600)
             token.write_text(secrets.token_hex(32))
@@ -185,7 +185,7 @@ class RayEngine:
         self._ray = _ray()
         self._server_actors: list[Any] = []
         self._endpoints: list[str] = []
-        self._asked: dict[Any, int] = {}  # questions to servers whether they are there
+        self._asked: dict[Any, int] = {}  # pending calls that ask whether servers are there
         self._worker_actors: dict[int, Any] = {}
         self._running: dict[Any, int] = {}
         self._restarts: dict[int, int] = {}
@@ -197,7 +197,7 @@ class RayEngine:
         else:
             say(f"joins the Ray cluster at {address}")
             self._join(address, common)
-        with contextlib.suppress(ImportError):  # what Ray prints of killed processes, the launcher says
+        with contextlib.suppress(ImportError):  # the launcher itself reports killed processes
             printing: Any = importlib.import_module("ray._private.worker")
             printing.print_to_stdstream = _print_nothing
 
@@ -227,7 +227,7 @@ class RayEngine:
             ) from error
 
     def start_servers(self, arguments: Sequence[tuple[Any, ...]]) -> list[str]:
-        """Start the servers; where each listens."""
+        """Start the servers; returns their addresses."""
         make = self._ray.remote(ServerActor).options(
             num_cpus=0, max_restarts=-1, max_task_retries=-1, max_concurrency=4, scheduling_strategy="SPREAD"
         )
@@ -237,11 +237,11 @@ class RayEngine:
         return self._endpoints
 
     def address(self) -> str:
-        """The address of this machine as the others of the cluster reach it."""
+        """The address of this machine for the other machines of the cluster."""
         return address_here()
 
     def endpoints(self) -> list[str]:
-        """Where each server listens now, as far as it is known."""
+        """The present address of each server, as far as it is known."""
         return self._endpoints
 
     def start_worker(self, rank: int, restarts: int, arguments: tuple[Any, ...]) -> None:
@@ -257,12 +257,12 @@ class RayEngine:
         self._running[self._worker_actors[rank].run.remote(restarts)] = rank
 
     def note_restarts(self, rank: int, restarts: int) -> None:
-        """Note how often a worker was started, in case all that watches over it is lost."""
+        """Note how often a worker was started, for the case that its keeper is lost."""
         self._restarts[rank] = restarts
 
     @decides("Cluster/unreachable")
     def watch(self) -> list[int]:
-        """Start workers again whose machine was lost; which these are.
+        """Start workers again whose machine was lost; returns their ranks.
 
         Raises:
             MXNetError: a server cannot be started again, or a worker cannot reach the launcher.
@@ -295,7 +295,7 @@ class RayEngine:
 
     @decides("Cluster/server-ended")
     def _where(self, number: int, asked: Any, again: str = "") -> str:
-        """Where a server listens, by the answer to that question; MXNetError when it cannot be started."""
+        """The address of a server, from the result of the call ``asked``; MXNetError when it cannot be started."""
         try:
             return str(self._ray.get(asked)[0])
         except self._ray.exceptions.RayActorError as error:
@@ -303,7 +303,7 @@ class RayEngine:
             raise refusal("Cluster/server-ended", f"server {number} cannot be started{again}: {reason}") from error
 
     def stop(self) -> None:
-        """End all that was started."""
+        """End all processes of the job, and a cluster that was started here."""
         errors = (self._ray.exceptions.RayError, TimeoutError)
         with contextlib.suppress(*errors):
             self._ray.get([one.stop.remote() for one in self._worker_actors.values()], timeout=10)
@@ -316,7 +316,7 @@ class RayEngine:
 
 
 def shared_memory_is_small() -> str:
-    """A line that says that ``/dev/shm`` is too small for Ray; empty if it is not."""
+    """A log line that says that ``/dev/shm`` is too small for Ray; empty if it is large enough."""
     if not Path("/dev/shm").exists():  # noqa: S108  # Ray's choice
         return ""
     free = shutil.disk_usage("/dev/shm").free  # noqa: S108

@@ -1,7 +1,7 @@
 """A worker's end of real connections: the transport between its stores and the servers of a job.
 
 Requests to a server wait in an outbox, and leave in one frame: when the worker waits for an answer, when there are
-many bytes, or after a moment. When a connection was lost, all that has no answer is sent again.
+many bytes, or after a moment. When a connection was lost, all unanswered requests are sent again.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from .sockets import Caller, Keys, wait_for
 from .wire import decode, encode
 
 FLUSHED = 1 << 20
-"""An outbox with so many bytes is sent at once."""
+"""The bytes of an outbox from which it is sent at once."""
 
 MOMENT = 0.05
-"""After so many seconds an outbox is sent even if nobody waits."""
+"""Seconds after which an outbox is sent even if the worker does not wait."""
 
 TOLD = 10.0
-"""Every so many seconds a worker that waits says for what."""
+"""Seconds between two log lines of a waiting worker."""
 
 ASKED = 1.0
-"""Every so many seconds the launcher is asked where a server is that cannot be reached."""
+"""Seconds between two questions to the launcher for the address of a server that cannot be reached."""
 
 _TAKEN = (say.Push, say.Init, say.Command, say.Keep, say.Join, say.Leave)
 
 
 class RemoteTransport:
-    """The servers of a job, as one worker reaches them; see :class:`~refimpl.kvstore.transport.Transport`.
+    """The connections of one worker to the servers of a job; see :class:`~refimpl.kvstore.transport.Transport`.
 
     Args:
-        endpoints: where each server listens.
-        workers, rank: how many workers there are, and which one this is.
+        endpoints: the addresses of the servers.
+        workers, rank: the number of workers, and the rank of this worker.
         restarts: how often the process of this worker was started again.
-        returning: whether it is started again when it is killed.
-        patience: after so many seconds without an answer a wait is given up.
+        returning: whether the process is started again when it is killed.
+        patience: seconds without an answer after which a wait is given up.
         keys, server: the worker's keys, and the servers' public key.
-        head: where the launcher listens, which knows where a server is that was started elsewhere.
+        head: the address of the launcher, which knows the address of a server that was started elsewhere.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class RemoteTransport:
         self._channels = [Channel(rank, 0, restarts, returning=returning) for _ in endpoints]
         self._outboxes: list[list[say.Request]] = [[] for _ in endpoints]
         self._sizes, self._since = [0] * len(endpoints), [0.0] * len(endpoints)
-        self._due: set[int] = set()  # servers to which all without an answer is to be sent
+        self._due: set[int] = set()  # servers to which all unanswered requests have to be sent again
         self._reasons: dict[tuple[int, int], dict[str, object]] = {}
         self._lock = threading.RLock()
         self._gone = ""
@@ -78,10 +78,10 @@ class RemoteTransport:
 
     @decides("Cluster/last-pushes")
     def send(self, rank: int, server: int, body: say.Body, number: int | None = None) -> Ticket:
-        """Put a message into the outbox of a server; the ticket of a worker that has left has failed at once.
+        """Put a message into the outbox of a server; after the worker has left, the returned ticket has failed.
 
         Raises:
-            MXNetError: the connections are closed, or are those of the process that forked this one.
+            MXNetError: the connections are closed, or belong to the process that forked this one.
         """
         if self._process != os.getpid():  # its lock may be another thread's of the parent
             raise refusal(
@@ -109,17 +109,17 @@ class RemoteTransport:
         return self._channels[server]
 
     def stop(self, rank: int) -> None:
-        """Let the worker leave; what it sent before still counts."""
+        """Let the worker leave; its earlier messages still count."""
         self._gone = f"worker {rank} has left"
         for ticket in [self.send(rank, server, say.Leave()) for server in range(self.servers)]:
             ticket.wait()
 
     @decides("Cluster/last-pushes")
     def close(self) -> None:
-        """Wait until the servers have all that was pushed, then end the connections; other threads wait no longer.
+        """Wait until the servers have all pushes, then end the connections; waits of other threads end.
 
         Raises:
-            MXNetError: a push was refused, or cannot arrive, and nobody has been told.
+            MXNetError: a push was refused, or cannot arrive, and this was not raised before.
         """
         if self._closed.is_set() or self._process != os.getpid():
             return
@@ -135,7 +135,7 @@ class RemoteTransport:
         require("Cluster/last-pushes", not lost, f"worker {self.rank} ends, and what it pushed last is lost: {lost}")
 
     def _lost(self) -> str:
-        """Wait for the answers to all that changes something; why one of them did not count, or nothing."""
+        """Wait for the answers to all requests that change a server; returns why one failed, or an empty text."""
         for channel in self._channels:
             for request, ticket in list(channel.unanswered.values()):
                 if isinstance(request.body, _TAKEN) and not (
@@ -150,11 +150,11 @@ class RemoteTransport:
         return ""
 
     def _end(self) -> None:
-        """Close when the script has ended; what was lost ends the process with 1, which no error here could do."""
+        """Close when the script has ended; after a lost push end the process with 1, which an error here could not."""
         try:
             self.close()
-        except BaseException as error:  # noqa: BLE001  # whatever it is: Python would go on to end with 0
-            LOG.error("%s", error)  # there is nothing to see in the traceback
+        except BaseException as error:  # noqa: BLE001  # after any error here Python would end with 0
+            LOG.error("%s", error)  # without a traceback, which says nothing more
             with contextlib.suppress(OSError, ValueError):  # a stream that nobody reads, or that is closed
                 sys.stdout.flush()
             os._exit(1)
@@ -162,7 +162,7 @@ class RemoteTransport:
     # --- sending ---------------------------------------------------------------------------------
 
     def _flush(self, server: int) -> None:
-        """Send what waits in an outbox; without a connection it waits on."""
+        """Send the content of an outbox; without a connection it stays there."""
         if not self._callers[server].up:
             return
         if server in self._due:
@@ -189,7 +189,7 @@ class RemoteTransport:
 
     @decides("Cluster/resend")
     def _again(self, server: int) -> None:
-        """Send all that has no answer: there is a new connection, and what was sent before may be lost."""
+        """Send all unanswered requests again: there is a new connection, and earlier messages may be lost."""
         requests = [request for request, _ in self._channels[server].unanswered.values()]
         if not requests or self._sends(server, requests):
             self._outboxes[server], self._sizes[server] = [], 0
@@ -199,7 +199,7 @@ class RemoteTransport:
 
     @decides("Cluster/last-pushes")
     def _wait(self, ticket: Ticket) -> None:
-        """Return when a ticket has its answer, or can have none.
+        """Wait until a ticket has its answer, or has failed.
 
         Raises:
             MXNetError: another thread closes the connections.
@@ -218,7 +218,7 @@ class RemoteTransport:
                     self._told(ticket, now - began)
 
     def _hear(self, seconds: float) -> None:
-        """Take what has arrived, after at most ``seconds``."""
+        """Take the messages that have arrived, after waiting for at most ``seconds``."""
         heads = [] if self._head is None else [self._head]
         ready = wait_for([*self._callers, *heads], min(seconds, 0.01) if self._due else seconds)
         for head in heads:
@@ -238,7 +238,7 @@ class RemoteTransport:
 
     @decides("Cluster/server-moved")
     def _look_for_servers(self, head: Caller, ready: Sequence[Caller]) -> None:
-        """Ask the launcher now and then where the servers are that cannot be reached."""
+        """Ask the launcher, every ``ASKED`` seconds, for the addresses of servers that cannot be reached."""
         if head in ready:
             head.connected_anew()
         for _, pieces in head.receive() if head in ready else ():
@@ -251,7 +251,7 @@ class RemoteTransport:
 
     @decides("Cluster/waits-by-name")
     def _told(self, ticket: Ticket, waited: float) -> None:
-        """Say what a ticket waits for; give it up when that cannot come, or after too long."""
+        """Log what a ticket waits for; fail it when its answer cannot come, or after ``patience`` seconds."""
         where = ticket.server, ticket.number
         self._reasons.pop(where, None)
         asked = self._callers[ticket.server].send(

@@ -1,4 +1,4 @@
-"""The place of a process in a job: which worker it is, and where the servers are. A launcher gives it, in variables."""
+"""The place of a process in a job: its rank and the servers' addresses, from environment variables of a launcher."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .remote import RemoteTransport
 from .sockets import Keys
 
 VARIABLE = "REFIMPL_JOB"
-"""The environment variable in which a launcher tells a worker where the servers are, as JSON."""
+"""The environment variable with the servers' addresses and other facts for a worker, as JSON."""
 
 _NAMES = ("DMLC_ROLE", "DMLC_PS_ROOT_URI", "DMLC_NUM_SERVER")
 
 
 class Seat:
-    """A worker of a job; makes its stores."""
+    """The place of a worker in a job; it makes the worker's stores."""
 
     def __init__(self, transport: RemoteTransport) -> None:
         self.transport, self._opened = transport, 0
@@ -39,10 +39,10 @@ _taken: list[tuple[str, int, Seat]] = []
 
 @decides("Cluster/seat")
 def seat_here() -> Seat | None:
-    """The place that a launcher gave this process; None when there was no launcher.
+    """The place that a launcher gave this process; None without a launcher.
 
     Raises:
-        MXNetError: another launcher started the process, or what the variables say is damaged.
+        MXNetError: another launcher started the process, or the variables are damaged.
     """
     text = os.environ.get(VARIABLE)
     if text is None:
@@ -79,7 +79,7 @@ def _transport(told: Mapping[str, Any], environment: Mapping[str, str]) -> Remot
 
 @decides("Cluster/random-again")
 def _begin_alike(transport: RemoteTransport) -> None:
-    """Draw the random numbers that the first process of this worker drew from here on."""
+    """Set the random states with which the first process of this worker began."""
     if not transport.returning:
         return
     own = say.Keep(say.START, pack(random_numbers()))

@@ -1,8 +1,8 @@
 """The loop of a server process: requests arrive, a node carries them out, replies leave.
 
-Three kinds of content travel: ``m`` is a frame of messages, ``c`` is about copies (``peers.py``), ``?`` a question in
-JSON that changes nothing: what a request waits for (``{"why": [worker, number]}``) or how it goes (``{"report": ...,
-"ended": [ranks]}``).
+There are three kinds of content: ``m`` is a frame of messages, ``c`` is about copies (``peers.py``), ``?`` a question
+in JSON, which changes no state: the reason why a request waits (``{"why": [worker, number]}``) or the server's report
+(``{"report": ..., "ended": [ranks]}``).
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from .wire import encode
 MESSAGES, QUESTION = b"m", b"?"
 
 WARNED = 20
-"""So many warnings are kept until the launcher asks for them."""
+"""The most warnings that are kept until the launcher asks for them."""
 
 
 def name_of(rank: int, restarts: int, process: int) -> bytes:
-    """What a worker's process is known by at the servers."""
+    """The name of a worker's process at the servers."""
     return f"worker {rank} {restarts} {process}".encode()
 
 
 def _place_of(name: bytes) -> tuple[int, int] | None:
-    """(rank, restarts) of a worker's process; None for whoever asks questions only."""
+    """(rank, restarts) of a worker's process from its name; None for a caller that only asks questions."""
     words = name.decode("utf-8", "replace").split(" ")
     if len(words) != 4 or words[0] != "worker" or not all(word.isdigit() for word in words[1:]):
         return None
@@ -49,9 +49,9 @@ class Serving:
 
     Args:
         node: the server.
-        listener: where the workers call.
-        noting: what notes the node's events, to be asked for; None where nobody asks.
-        neighbour: the next server, which keeps a copy of what the node writes down; None where there is none.
+        listener: the socket on which the workers call.
+        noting: the object that notes the node's events for the launcher, or None.
+        neighbour: the connection to the next server, which keeps a copy of the node's log; None without copies.
     """
 
     def __init__(self, node: Node, listener: Listener, noting: Noting | None = None, neighbour: Neighbour | None = None
@@ -63,7 +63,7 @@ class Serving:
         self._backup = None if neighbour is None else Backup(node)
         self._copies = None if neighbour is None else Copies(node.log.folder)
         self._warned: deque[str] = deque(maxlen=WARNED)
-        self._early: list[Sequence[Bytes]] = []  # what came before the server knew all that it ever answered
+        self._early: list[Sequence[Bytes]] = []  # frames that came before the server had recovered
 
     def run(self, stop: threading.Event) -> None:
         """Serve until ``stop`` is set."""
@@ -77,7 +77,7 @@ class Serving:
 
     @decides("Cluster/stranger")
     def once(self, seconds: float) -> None:
-        """Carry out what has arrived, after at most ``seconds``."""
+        """Carry out the messages that have arrived, after waiting for at most ``seconds``."""
         frames, self._early = self._early, []
         others = () if self._neighbour is None else (self._neighbour.callers,)
         for name, kind, pieces in self._listener.receive(seconds, *others):
@@ -104,7 +104,7 @@ class Serving:
             self._send(self._taken(frames))
 
     def _hear_neighbour(self, backup: Backup, neighbour: Neighbour) -> None:
-        """Bring the copy up to date, and let answers leave of which there is one."""
+        """Bring the copy up to date, and send the answers whose records are in the copy."""
         if self._noting is not None:
             self._noting.replaying = not backup.ready
         if neighbour.is_new(waiting=backup.waits or not backup.ready):
@@ -112,12 +112,12 @@ class Serving:
         for message in neighbour.receive():
             try:
                 neighbour.send(backup.take(message))
-            except (OSError, MXNetError, struct.error) as error:  # it is asked again after a while
+            except (OSError, MXNetError, struct.error) as error:  # the neighbour is asked again after a while
                 self._warn(f"cannot use what server {neighbour.next} has of it: {error}")
         self._send(backup.released())
 
     def _keep_copy(self, name: bytes, pieces: Sequence[Bytes]) -> None:
-        """Keep what another server sent; without an answer that server goes on to wait."""
+        """Keep the records that another server sent; without an answer that server continues to wait."""
         if self._copies is None:
             return
         try:
@@ -127,7 +127,7 @@ class Serving:
             self._warn(f"cannot keep a copy for {name[:40]!r}: {error}")
 
     def _taken(self, frames: list[Sequence[Bytes]]) -> list[say.Reply]:
-        """Replies to several frames; of damaged ones among them there are none."""
+        """The replies to several frames; damaged frames get no reply."""
         try:
             if self._backup is None or self._neighbour is None:
                 return self.node.take(frames)
@@ -140,7 +140,7 @@ class Serving:
             return []
 
     def _warn(self, message: str) -> None:
-        """Log, and keep for the launcher, where whoever started the job reads it."""
+        """Log a warning, and keep it for the launcher, which shows it to the user."""
         LOG.warning("server %d: %s", self.node.number, message)
         self._warned.append(message)
 
@@ -153,7 +153,7 @@ class Serving:
                 self._listener.send(self._callers[worker][1], MESSAGES, encode(theirs))
 
     def _answer(self, name: bytes, content: bytes) -> None:
-        """Answer a question; what is none gets no answer."""
+        """Answer a question; content that is no question gets no answer."""
         try:
             asked = json.loads(content)
             if "why" in asked:
@@ -166,7 +166,7 @@ class Serving:
             else:
                 self._ended = set(map(int, asked["ended"]))
                 if self._backup is not None and not self._backup.ready:
-                    return  # what it begins with is not known yet
+                    return  # the recovered state is not known yet
                 safe = {} if self._backup is None else {"safe": self._backup.safe}
                 found = {**self.node.report(), **safe, "noted": [] if self._noting is None else self._noting.taken()}
                 if name.startswith(b"launcher "):

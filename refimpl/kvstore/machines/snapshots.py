@@ -1,7 +1,7 @@
-"""All that a server knows, as bytes: the snapshot that ends a log. Reading one makes values, and never runs anything.
+"""The state of a server as bytes, for snapshots. Reading a snapshot makes values, and never runs code.
 
-A snapshot is one value as :mod:`refimpl.kvstore.plain` writes it. Messages and arrays stand in it as in a frame
-(``wire.py``); optimizers and their states stand in it as in a ``.states`` file.
+A snapshot is one value as :mod:`refimpl.kvstore.plain` writes it. Messages and arrays are written as in a frame
+(``wire.py``), optimizers and their states as in a ``.states`` file.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ VERSION = 1
 
 @decides("Cluster/server-bytes")
 def encode_server(server: Server) -> bytes:
-    """All that ``server`` knows."""
+    """The state of ``server`` as bytes."""
     return b"".join(pieces_of_server(server))
 
 
 def pieces_of_server(server: Server) -> list[bytes | memoryview]:
-    """What :func:`encode_server` joins; arrays are not copied."""
+    """The pieces of bytes that :func:`encode_server` joins; arrays are not copied."""
     return parts([
         VERSION, sorted(server.members), server.stopped,
         {worker: _plain_connection(one) for worker, one in server.connections.items()},
@@ -82,7 +82,7 @@ def _plain_stored(one: Stored) -> list[Any]:
 
 @decides("Cluster/server-bytes")
 def decode_server(content: bytes, name: str = "a snapshot") -> Server:
-    """The server of which :func:`encode_server` made ``content``.
+    """The server from bytes of :func:`encode_server`.
 
     Raises:
         MXNetError: the bytes hold no server; the message begins with ``name``.

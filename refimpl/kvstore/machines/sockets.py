@@ -1,8 +1,8 @@
-"""Bytes between processes over ZeroMQ: a server listens, workers call. Nothing here knows what the bytes mean.
+"""Bytes between processes over ZeroMQ: a server listens, workers call. This module does not interpret the bytes.
 
-What travels is a kind (one byte) and content in pieces. A call is lost only when its connection ends; a
-:class:`Caller` tells when it has a new one. On one machine the sockets are files in a folder of the user's own; between
-machines each side proves with a CURVE key who it is, and everything is encrypted.
+A message is a kind (one byte) and content in pieces. A message is lost only when its connection ends; a :class:`Caller`
+reports a new connection. On one machine the sockets are files in a folder of the user's own; between machines each side
+proves its identity with a CURVE key, and all messages are encrypted.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .newcomers import UNKNOWN, Newcomers
 zmq: Any = None  # the package, from the first socket on: it comes with the extra "ray"
 
 LARGEST = 1 << 20
-"""Bytes of one part of a message where strangers can connect: memory is taken before it is known who sends it."""
+"""The most bytes of one part of a message over tcp: memory is allocated before the sender is known."""
 
 HANDSHAKE = 10_000
-"""Milliseconds after which a connection ends that has not shown its key."""
+"""Milliseconds after which a connection without a key ends."""
 
 SMALL = 1 << 16
-"""Neighbouring pieces of fewer bytes are sent as one."""
+"""The bytes below which neighbouring pieces are sent as one."""
 
 _BATCH = 1 << 28
 _SIOCGIFADDR = 0xC0206921 if sys.platform == "darwin" else 0x8915  # asks for the address of an interface
@@ -97,7 +97,7 @@ def _socket(kind: int, context: Any = None) -> Any:
 
 
 def _monitor(one: Any, events: int, context: Any = None) -> Any:
-    """A socket that hears of a socket's events."""
+    """A monitor: a socket that receives the events of another socket."""
     news = f"inproc://{uuid.uuid4().hex}"  # pyzmq would name it by a number that is used again
     one.monitor(news, events)
     made = _socket(zmq.PAIR, context)
@@ -107,7 +107,7 @@ def _monitor(one: Any, events: int, context: Any = None) -> Any:
 
 @decides("Cluster/unknown-memory")
 def _guard(one: Any) -> None:
-    """Let a socket that others can reach hold little for whoever has not shown a key."""
+    """Limit the memory that a socket, which strangers can reach, holds for connections without a key."""
     one.setsockopt(zmq.MAXMSGSIZE, LARGEST)
     one.setsockopt(zmq.HANDSHAKE_IVL, HANDSHAKE)
     one.setsockopt(zmq.BACKLOG, 64)
@@ -139,12 +139,12 @@ class Listener:
     """A server's end of all its connections.
 
     Args:
-        endpoint: ``ipc://FILE`` or ``tcp://HOST:PORT``; port 0 is any that is free.
-        keys, allowed: the server's own keys, and the public keys of those who may call. Needed for tcp.
-        callers: how many processes of the job may call.
+        endpoint: ``ipc://FILE`` or ``tcp://HOST:PORT``; port 0 means any free port.
+        keys, allowed: the server's own keys, and the public keys of allowed callers. Needed for tcp.
+        callers: the number of processes of the job that may call.
 
     Attributes:
-        endpoint: where it listens.
+        endpoint: the address at which it listens.
 
     Raises:
         MXNetError: the address could be reached by others, or ZeroMQ is missing.
@@ -154,7 +154,7 @@ class Listener:
         require_zmq()
         require_safe(endpoint, keys=keys is not None and bool(allowed))
         context, self._guard, self._known = zmq.Context.instance(), None, _Known(allowed)
-        if keys is not None:  # whose keys are allowed holds for all sockets of a context
+        if keys is not None:  # allowed keys hold for all sockets of a context
             context = zmq.Context()
             _CONTEXTS.append(context)
             self._guard = importlib.import_module("zmq.auth.thread").ThreadAuthenticator(context)
@@ -177,9 +177,9 @@ class Listener:
         return Newcomers(news, zmq.EVENT_ACCEPTED, port, UNKNOWN + callers, HANDSHAKE / 1000)
 
     def receive(self, seconds: float, others: Sequence[Caller] = ()) -> list[tuple[bytes, bytes, list[Bytes]]]:
-        """What has arrived, oldest first, after at most ``seconds``: (from whom, kind, content in pieces).
+        """The messages that have arrived, oldest first, after at most ``seconds``: (sender, kind, content in pieces).
 
-        It returns earlier when something happens at one of the ``others``.
+        It returns earlier when one of the connections ``others`` has an event.
         """
         found: list[tuple[bytes, bytes, list[Bytes]]] = []
         size = 0
@@ -204,11 +204,11 @@ class Listener:
         return found
 
     def send(self, to: bytes, kind: bytes, pieces: Sequence[Bytes]) -> None:
-        """Send to a caller; who is not connected any more gets nothing."""
+        """Send a message to a caller; it is dropped if the caller is no longer connected."""
         self._socket.send_multipart([to, kind, *_sent(pieces, keyed=self._keyed)], copy=False)
 
     def denied(self) -> int:
-        """How many connections with unknown keys came since this was asked last."""
+        """The number of connections with unknown keys since the last call."""
         count, self._known.denied = self._known.denied, 0
         return count
 
@@ -226,14 +226,14 @@ class Listener:
 
 
 class _Known:
-    """Those whose public keys are known, as ZeroMQ's authenticator asks for them."""
+    """The allowed public keys, with the method that ZeroMQ's authenticator calls."""
 
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = {one.encode() for one in allowed}
         self.denied = 0
 
     def callback(self, domain: str, key: bytes) -> bool:
-        """Whether ``key``, as Z85 text, is one of theirs."""
+        """Whether ``key``, as Z85 text, is an allowed key."""
         del domain
         known = key in self._allowed
         self.denied += not known
@@ -244,13 +244,13 @@ class Caller:
     """A worker's end of its connection to one server; it connects again for as long as it is not closed.
 
     Args:
-        endpoint: where the server listens.
-        name: what the server knows the caller by; each process has one of its own.
+        endpoint: the address of the server.
+        name: the name of the caller at the server; each process has its own name.
         keys, server: the caller's own keys, and the server's public key. Needed for tcp.
 
     Attributes:
         up: whether there is a connection.
-        refused: whether the server did not know the key.
+        refused: whether the server did not know the caller's key.
     """
 
     def __init__(self, endpoint: str, name: bytes, keys: Keys | None = None, server: str = "") -> None:
@@ -258,7 +258,7 @@ class Caller:
         require_safe(endpoint, keys=keys is not None and bool(server))
         self.up = self.refused = False
         self._socket = _socket(zmq.DEALER)
-        self._socket.setsockopt(zmq.IMMEDIATE, 1)  # what was not sent when a connection ends is sent by nobody
+        self._socket.setsockopt(zmq.IMMEDIATE, 1)  # a message not sent when its connection ends is dropped
         self._socket.setsockopt(zmq.RECONNECT_IVL, 20)
         self._socket.setsockopt(zmq.IDENTITY, name)
         if keys is not None:
@@ -270,7 +270,7 @@ class Caller:
         self._socket.connect(endpoint)
 
     def move(self, endpoint: str) -> None:
-        """Connect to where the server listens now, if that is elsewhere."""
+        """Connect to the server's present address, if it has changed."""
         if endpoint != self._endpoint:
             require_safe(endpoint, keys=self._keyed)
             self._socket.disconnect(self._endpoint)
@@ -279,11 +279,11 @@ class Caller:
 
     @property
     def sockets(self) -> list[Any]:
-        """What a poller of ZeroMQ waits for."""
+        """The sockets for a poller of ZeroMQ."""
         return [self._socket, self._monitor]
 
     def connected_anew(self) -> bool:
-        """Whether there is a new connection since this was asked last: what was sent before may be lost."""
+        """Whether there is a new connection since the last call: earlier messages may be lost."""
         anew = False
         while self._monitor.poll(0):
             content, _ = self._monitor.recv_multipart()
@@ -293,7 +293,7 @@ class Caller:
         return anew
 
     def send(self, kind: bytes, pieces: Sequence[Bytes]) -> bool:
-        """Send; False if there is no connection, or it is not ready yet: try again after a moment."""
+        """Send a message; False if there is no connection, or it is not ready yet: try again after a moment."""
         try:
             self._socket.send_multipart([kind, *_sent(pieces, keyed=self._keyed)], zmq.NOBLOCK, copy=False)
         except zmq.Again:
@@ -301,7 +301,7 @@ class Caller:
         return True
 
     def receive(self) -> list[tuple[bytes, list[Bytes]]]:
-        """What has arrived, oldest first: (kind, content in pieces)."""
+        """The messages that have arrived, oldest first: (kind, content in pieces)."""
         found: list[tuple[bytes, list[Bytes]]] = []
         while True:
             try:
@@ -311,7 +311,7 @@ class Caller:
             found.append((parts[0].bytes, [part.buffer for part in parts[1:]]))
 
     def close(self) -> None:
-        """End the connection; what was not sent is not sent.
+        """End the connection; messages that were not sent are dropped.
 
         The monitor ends first: news that nobody can read would stop ZeroMQ in this process.
         """
@@ -325,7 +325,7 @@ def address_of(interface: str) -> str:
     """The IPv4 address of a network interface of this machine.
 
     Raises:
-        MXNetError: there is none of this name, or it has no such address.
+        MXNetError: there is no interface of this name, or it has no IPv4 address.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
@@ -342,7 +342,7 @@ def address_of(interface: str) -> str:
 
 
 def wait_for(callers: Sequence[Caller], seconds: float) -> list[Caller]:
-    """Return when something happens at one of the connections, after ``seconds`` at the latest; at which it does."""
+    """Wait for an event at one of the connections, for ``seconds`` at most; returns the connections with events."""
     poller, whose = zmq.Poller(), {}
     for caller in callers:
         for one in caller.sockets:

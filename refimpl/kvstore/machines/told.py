@@ -1,4 +1,4 @@
-"""What keepers and servers tell the launcher, checked before it counts: nobody's message ends a job by its form."""
+"""Checks of the messages of keepers and servers to the launcher: no malformed message may end a job."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _TEXTS = ("warned", "kinds")
 
 
 def one_line(text: object) -> str:
-    """A text, or that of an error, in one line of at most 200 letters, without control characters."""
+    """A text, or the text of an error, in one line of at most 200 letters, without control characters."""
     return "".join(letter if letter.isprintable() else "?" for letter in str(text)[:200])
 
 
 def news(found: Any) -> dict[str, Any]:
-    """What a keeper tells: ``worker`` and ``started`` with ``restarts``, or ``worker`` and ``ended`` with ``again``.
+    """Check a keeper's message: ``worker``, and ``started`` with ``restarts`` or ``ended`` with ``again``.
 
     Raises:
-        ValueError, TypeError, KeyError: it is something else.
+        ValueError, TypeError, KeyError: ``found`` is no such message.
     """
     told = {"worker": int(found["worker"])}
     if "started" in found:
@@ -32,10 +32,10 @@ def news(found: Any) -> dict[str, Any]:
 
 
 def report(content: bytes) -> dict[str, Any]:
-    """What a server tells: see :meth:`~refimpl.kvstore.machines.node.Node.report`, with ``noted`` and ``warned``.
+    """Check a server's report: :meth:`~refimpl.kvstore.machines.node.Node.report`, with ``noted`` and ``warned``.
 
     Raises:
-        ValueError, TypeError, KeyError, RecursionError: it is something else.
+        ValueError, TypeError, KeyError, RecursionError: ``content`` is no such report.
     """
     told = json.loads(content)
     if not isinstance(told, Mapping):

@@ -1,4 +1,4 @@
-"""Messages as bytes: requests and replies, several in one frame. Reading one makes messages, and never runs anything.
+"""Messages as bytes: requests and replies, several in one frame. Reading a frame makes messages, and never runs code.
 
 A frame is a prefix of 64 bytes and a body. The prefix is ``RIPW``, a byte 1 (the version), a byte for the checksum
 (``checksums.py``), two zero bytes, the size of the body (8 bytes, little-endian), its checksum (8 bytes), and zeros.
@@ -23,7 +23,7 @@ from .checksums import FASTEST, Bytes, checksum
 MAGIC, VERSION = b"RIPW", 1
 PREFIX = 64
 LARGEST = 1 << 36
-"""No frame is larger than this, unless a reader allows it."""
+"""The most bytes of a frame, unless a reader allows more."""
 
 _HEAD = struct.Struct("<4sBBHQQ")
 _CLASSES: Mapping[str, type] = {
@@ -59,7 +59,7 @@ def _unwritable(reason: str) -> Exception:
 
 
 def plain(value: Any) -> Any:
-    """A message, or a part of one, as a list of the name of its class and its fields; other values as they are."""
+    """A message, or a part of one, as a list of its class name and its fields; other values are unchanged."""
     names = _NAMES.get(type(value))
     if names is not None:
         return [type(value).__name__, *[plain(getattr(value, name)) for name in names]]
@@ -76,7 +76,7 @@ def size_of_frame(prefix: Bytes, name: str = "a message", largest: int = LARGEST
     """The size of the frame that begins with these 64 bytes, before any memory is taken for it.
 
     Raises:
-        MXNetError: it is none, or larger than ``largest`` bytes; the message begins with ``name``.
+        MXNetError: the bytes are no prefix, or the frame is larger than ``largest``; the message begins with ``name``.
     """
     return PREFIX + _prefix(prefix, name, largest)[1]
 
@@ -96,7 +96,7 @@ def _prefix(prefix: Bytes, name: str, largest: int) -> tuple[int, int, int]:
 
 
 def decode(frame: Bytes | Sequence[Bytes], name: str = "a message", largest: int = LARGEST) -> list[Message]:
-    """The messages in a frame, given whole or in pieces. Their arrays are views of these, not to be written to.
+    """The messages in a frame, which is given whole or in pieces. Their arrays are read-only views of the frame.
 
     Raises:
         MXNetError: the frame is damaged, or holds anything but messages; the message says where.
@@ -134,10 +134,10 @@ def _message(read: Any) -> Any:
 
 
 def message_of(read: Any) -> Any:
-    """What :func:`plain` made a list: an instance of a class of messages, whose fields are what they should be.
+    """The message from a list of :func:`plain`, with checked fields.
 
     Raises:
-        ValueError, TypeError: it is none.
+        ValueError, TypeError: the list is no message.
     """
     if not isinstance(read, list) or not read or read[0] not in _CLASSES:
         raise ValueError(f"{str(read)[:60]} is not part of a message")
@@ -158,7 +158,7 @@ def _exactly(*kinds: type) -> Callable[[Any], Any]:
 
 
 def _one_of(*kinds: type, otherwise: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
-    """An object of one of these classes; what is no list is left to ``otherwise``."""
+    """A reader of an object of one of these classes; ``otherwise`` reads a value that is no list."""
 
     def checked(read: Any) -> Any:
         if otherwise is not None and not isinstance(read, list):
@@ -198,7 +198,7 @@ _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "Value": _one_of(say.Rows, otherwise=_ARRAY), "Value | Packed": _one_of(say.Rows, say.Packed, otherwise=_ARRAY),
     "Value | None": _one_of(say.Rows, otherwise=_exactly(np.ndarray, type(None))), "Any": _one_of(*_BODIES, *_ANSWERS),
 }
-"""What reads a field, by its annotation."""
+"""Annotation of a field -> function that reads the field."""
 _READERS = {one: tuple(_FIELDS[str(field.type)] for field in dataclasses.fields(one)) for one in _CLASSES.values()}
 
 __all__ = ["LARGEST", "PREFIX", "Message", "decode", "encode", "message_of", "plain", "size_of_frame"]

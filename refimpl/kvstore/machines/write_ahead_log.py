@@ -1,10 +1,10 @@
-"""What a server writes down before it answers: records in segments of a folder, and a snapshot that ends them.
+"""The log that a server writes before it answers: records in segment files of a folder, and snapshots.
 
 A segment is a file of records, each at a multiple of 64 bytes. A record is a prefix of 64 bytes and its content. The
 prefix is ``RIPL``, a byte 1 (the version), a byte for the checksum (``checksums.py``), two zero bytes, the number of
 the record (8 bytes, little-endian), the size of the content (8 bytes), the checksum of all this and the content
 (8 bytes), and zeros. 64 zero bytes follow the last record. Records are numbered from 0, and segments are named by the
-number of their first record. A segment whose records a snapshot makes needless becomes a later one.
+number of their first record. A segment whose records are all in a snapshot is used again as a later segment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .checksums import FASTEST, NAMES, Bytes, checksum
 MAGIC, VERSION = b"RIPL", 1
 PREFIX = ALIGNED = 64
 SEGMENT = 1 << 26
-"""A segment that has so many bytes gets no further record."""
+"""The bytes of a segment from which it gets no further record."""
 
 _AT_ONCE = 512  # pieces in one call of the system, which takes 1,024
 _HEAD = struct.Struct("<4sBBHQQ")
@@ -32,10 +32,10 @@ _SNAPSHOT, _NEXT, _OLD = "snapshot", "snapshot.next", "snapshot.old"
 
 
 class Log:
-    """The log in a folder. A log that was not ended, because its process was killed, is repaired when it is opened.
+    """The log in a folder. A log that was not closed, because its process was killed, is repaired when it is opened.
 
     Args:
-        folder: where it is; made if it is missing.
+        folder: the folder; made if it is missing.
         durable: whether :meth:`append` returns when the disk has the record, so that it survives the machine.
         kind: the number of the checksum of new records.
         segment: the size from which a segment gets no further record.
@@ -62,10 +62,10 @@ class Log:
 
     @decides("Cluster/log-damaged")
     def snapshot(self) -> tuple[int, bytes | None]:
-        """The number of the first record that the last snapshot does not hold, and its content; (0, None) without one.
+        """(number of the first record after the last snapshot, content of the snapshot); (0, None) without one.
 
         Raises:
-            MXNetError: it is damaged.
+            MXNetError: the snapshot is damaged.
         """
         path = self.folder / _SNAPSHOT
         if not path.exists():
@@ -84,7 +84,7 @@ class Log:
 
     @decides("Cluster/log-torn", "Cluster/log-damaged")
     def _recover(self) -> None:
-        """Find the end of the log, and cut off a record that is not whole."""
+        """Find the end of the log, and cut off a last record that is not whole."""
         segments = self._segments()
         last = self._from
         for path, following in zip(segments, [*map(_first, segments[1:]), None], strict=False):
@@ -111,7 +111,7 @@ class Log:
                 self._cut()
 
     def _cut(self) -> None:
-        """Let what stands behind the end not be taken for a record."""
+        """Overwrite the prefix behind the end with zeros, so that no record follows."""
         size = os.fstat(self._file).st_size
         if size > self._end:
             os.pwrite(self._file, bytes(min(PREFIX, size - self._end)), self._end)
@@ -129,7 +129,7 @@ class Log:
 
     @decides("Cluster/log")
     def extend(self, records: Sequence[Sequence[Bytes]]) -> None:
-        """Write several records, each given in pieces, in one go.
+        """Write several records, each given in pieces, by one call of the system.
 
         Raises:
             OSError: there is no space; the log is as it was.
@@ -151,7 +151,7 @@ class Log:
             head = _prefixed(self._kind, number, pieces)
             size = len(head) + sum(len(piece) for piece in pieces)
             written += [head, *pieces, bytes(_aligned(size) - size)]
-        written.append(bytes(PREFIX))  # what stood there before is no record
+        written.append(bytes(PREFIX))  # zeros: older bytes there are no record
         self._end = _write(self._file, written, self._end) - PREFIX
         if self._durable:
             os.fdatasync(self._file)
@@ -159,9 +159,9 @@ class Log:
 
     @decides("Cluster/snapshot")
     def keep(self, *pieces: Bytes) -> None:
-        """Write a snapshot, in pieces, of what the records until now have led to; their segments are used again.
+        """Write a snapshot, in pieces, of the state after all records so far; their segments are used again.
 
-        It is written into the file of the snapshot before the last: memory that was written before is quick to write.
+        The file of the snapshot before the last is overwritten: a file that has its space already is faster to write.
 
         Raises:
             OSError: there is no space; the log is as it was.
@@ -189,7 +189,7 @@ class Log:
         self._close()
 
     def begin_again(self, position: int = 0, content: Bytes | None = None) -> None:
-        """Forget all records; go on with number ``position``, after a snapshot that was made elsewhere."""
+        """Drop all records; continue with record number ``position``, after a snapshot that was made elsewhere."""
         self._close()
         for path in sorted(self.folder.glob("*.log"), reverse=True):  # whatever is left begins where it began
             path.unlink()
@@ -199,7 +199,7 @@ class Log:
             self.keep(content)
 
     def _begin(self, number: int) -> None:
-        """Go on in a new segment, in the place of one that is not needed any more if there is one."""
+        """Continue in a new segment, whose file is that of a segment no longer needed, if there is one."""
         self._close()
         path = self.folder / f"{number:020d}.log"
         if self._spare:
@@ -210,7 +210,7 @@ class Log:
         self._flush_folder()
 
     def _flush_folder(self) -> None:
-        """Let new names in the folder survive the machine, if records do."""
+        """Flush new names in the folder to the disk, if the log is durable."""
         if self._durable:
             folder = os.open(self.folder, os.O_RDONLY)
             os.fsync(folder)
@@ -225,11 +225,11 @@ class Log:
         self._file = -1
 
     def close(self) -> None:
-        """End the log; what was appended is in its files."""
+        """Close the log; all appended records are in its files."""
         self._close()
 
     def _segments(self) -> list[Path]:
-        """The segments that hold records after the snapshot, or may, in their order."""
+        """The segments that may have records after the snapshot, in order."""
         return sorted(path for path in self.folder.glob("*.log") if path not in self._spare)
 
 
@@ -245,7 +245,7 @@ def _first(path: Path) -> int:
 
 
 def _write(file: int, pieces: Sequence[Bytes], at: int) -> int:
-    """Write pieces one after the other from byte ``at`` of a file on; the byte behind them."""
+    """Write pieces one after the other from byte ``at`` of a file on; returns the position behind them."""
     views = deque(memoryview(piece).cast("B") for piece in pieces if len(piece))
     while views:
         done = os.pwritev(file, list(islice(views, _AT_ONCE)), at)
@@ -265,7 +265,7 @@ def _prefixed(kind: int, number: int, pieces: Sequence[Bytes]) -> bytes:
 
 
 def _record(content: Bytes, at: int, path: Path) -> tuple[int, bytes] | None:
-    """(number, content) of the record at byte ``at``; None if there is no whole one."""
+    """(number, content) of the record at byte ``at``; None if there is no whole record."""
     if at + PREFIX > len(content):
         return None
     magic, version, kind, zero, number, size = _HEAD.unpack_from(content, at)
@@ -283,7 +283,7 @@ def _record(content: Bytes, at: int, path: Path) -> tuple[int, bytes] | None:
 
 
 def _records(path: Path, number: int) -> Iterator[tuple[int, int, bytes]]:
-    """(number, end, content) of the records of a segment, up to the first that is not there."""
+    """(number, end, content) of the records of a segment from ``number`` on, up to the first missing record."""
     content, at = path.read_bytes(), 0
     while (found := _record(content, at, path)) is not None and found[0] == number:
         at = at + _aligned(PREFIX + len(found[1]))

@@ -1,1 +1,1 @@
-"""What of the fast road is written for LLVM: calls that machine code makes, in this thread or another."""
+"""The part of the fast road that is written for LLVM: kernel calls made by machine code, in this thread or another."""

@@ -1,9 +1,9 @@
-"""Calls that one thread makes for another, handed over through memory: no lock, and no waiting for Python's.
+"""Kernel calls that one thread makes for another, handed over through memory: without a lock, even Python's.
 
-To wake a thread that sleeps takes 30 microseconds and more, as long as a small network's layer. So a thread that has
-made its calls watches a word of memory for the next ones, for a short while, and so does the thread that waits for the
-calls to be made. Only then do they sleep. ``STATES`` has what the word says. Where both have one core, who watches lets
-the other one run.
+To wake a sleeping thread takes 30 microseconds and more, as long as a layer of a small network. So a thread that has
+made its calls watches a word of memory for the next calls for a short while before it sleeps, and so does the thread
+that waits for the calls. ``STATES`` lists the values of that word. Where both threads share a core, the watching
+thread yields to the other.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ STATES = {
 ASLEEP, WATCHING, ORDERED, AWAITED = range(len(STATES))
 
 PLACE, COUNT, MADE = 8, 9, 10
-"""Words of a hand-over beside its state, which has a cache line of its own."""
+"""Indices of the other words of a hand-over; word 0 is the state, in a cache line of its own."""
 
 _WORD = ir.IntType(64)
 _PAUSE = "llvm.x86.sse2.pause" if platform.machine() in ("x86_64", "AMD64") else "llvm.aarch64.hint"
@@ -43,7 +43,7 @@ _PAUSE = "llvm.x86.sse2.pause" if platform.machine() in ("x86_64", "AMD64") else
 
 @intrinsic
 def _state(typing, place):
-    """The state, with all that was written before it."""
+    """Load the state (acquire): writes that came before it was set are visible."""
 
     def codegen(context, builder, signature, args):
         return builder.load_atomic(builder.inttoptr(args[0], _WORD.as_pointer()), "acquire", 8)
@@ -53,7 +53,7 @@ def _state(typing, place):
 
 @intrinsic
 def _swap(typing, place, state):
-    """Put another state; the one before."""
+    """Set the state; returns the previous state."""
 
     def codegen(context, builder, signature, args):
         return builder.atomic_rmw("xchg", builder.inttoptr(args[0], _WORD.as_pointer()), args[1], "seq_cst")
@@ -63,7 +63,7 @@ def _swap(typing, place, state):
 
 @intrinsic
 def _moved(typing, place, before, after):
-    """Put the state ``after`` if it is ``before``; whether it was."""
+    """Set the state to ``after`` if it is ``before``; returns whether it was."""
 
     def codegen(context, builder, signature, args):
         place = builder.inttoptr(args[0], _WORD.as_pointer())
@@ -75,7 +75,7 @@ def _moved(typing, place, before, after):
 
 @intrinsic
 def _put(typing, place, index, value):
-    """Write a word."""
+    """Write ``value`` into word ``index``."""
 
     def codegen(context, builder, signature, args):
         words = builder.inttoptr(args[0], _WORD.as_pointer())
@@ -104,7 +104,7 @@ _yield = types.ExternalFunction("sched_yield", types.int32())
 
 @register_jitable
 def _rest(turn):
-    """One turn of a thread that watches; now and then it lets others run, where there are more threads than cores."""
+    """One turn of a watching thread; every 64th turn yields, for the case of more threads than cores."""
     if turn % 64 == 0:
         _yield()
     else:
@@ -112,7 +112,10 @@ def _rest(turn):
 
 
 def _serve(place, turns):
-    """Make what is ordered, until nothing was for so many turns. 1: somebody sleeps who has to be told."""
+    """Make ordered calls, until none came for ``turns`` turns.
+
+    Returns 1 when the thread that ordered calls sleeps and has to be woken, 0 when this thread may sleep.
+    """
     left = turns
     while True:
         state = _state(place)
@@ -131,7 +134,7 @@ def _serve(place, turns):
 
 
 def _watch(place, turns):
-    """Wait until all is made, for so many turns at most; whether it is."""
+    """Wait for the ordered calls, for ``turns`` turns at most; returns whether they are made."""
     while _state(place) >= ORDERED:
         if turns <= 0:
             return 0
@@ -141,12 +144,12 @@ def _watch(place, turns):
 
 
 def _move(place, before, after):
-    """Put the state ``after`` if it is ``before``; whether it was."""
+    """Set the state to ``after`` if it is ``before``; returns whether it was."""
     return _moved(place, before, after)
 
 
 def _share(place, first, second):
-    """Make two calls, the second one by the thread that watches, if it does; when both are made, how many were."""
+    """Make two calls, the second by the other thread if that watches; wait for both, and return how many succeeded."""
     _put(place, PLACE, second)
     _put(place, COUNT, 1)
     if _moved(place, WATCHING, ORDERED) == 0:
@@ -160,7 +163,7 @@ def _share(place, first, second):
 
 
 class _Native(NamedTuple):
-    """The functions as machine code."""
+    """The four functions above as machine code."""
 
     serve: Callable[[int, int], int]
     watch: Callable[[int, int], int]
@@ -174,13 +177,13 @@ def _native() -> _Native:
 
 
 class _Latest(threading.local):
-    """What this thread handed calls over to most recently."""
+    """The hand-over that this thread used most recently."""
 
     hand_over: Callable[[], HandOver | None] = staticmethod(lambda: None)
 
 
     def after_fork(self) -> None:
-        """Forget it: a child of this process has none of its threads, though memory says that they watch."""
+        """Forget the hand-over: a forked child has none of the threads, though the state may say that one watches."""
         self.__dict__.clear()
 
 
@@ -189,16 +192,16 @@ renew_in_child(_LATEST)
 
 
 def latest() -> HandOver | None:
-    """What this thread handed calls over to most recently, if all of them are made."""
+    """The hand-over that this thread used most recently, or None while its calls are being made."""
     found = _LATEST.hand_over()
     return None if found is None or found.is_busy else found
 
 
 class HandOver:
-    """From one thread, which orders calls, to another, which makes them.
+    """A channel from a thread that orders kernel calls to a thread that makes them.
 
     Args:
-        wake: called where the other thread sleeps: it has to call :meth:`serve` then.
+        wake: called when the other thread sleeps; it has to make that thread call :meth:`serve`.
         turns: how long either thread watches before it sleeps; a turn takes some 15 to 50 nanoseconds.
     """
 
@@ -213,12 +216,12 @@ class HandOver:
         self.is_busy = False
 
     def serve(self) -> None:
-        """Make what is ordered, until nothing has been ordered for a while."""
+        """Make ordered calls, until none has been ordered for a while."""
         while self._native.serve(self._place, self._turns):
             self._told.put(None)
 
     def order(self, place: tuple[int, int], held: Any) -> None:
-        """Have calls made that are written at an address, so many; ``held`` is what they need to be alive."""
+        """Order the calls at ``place``, which is (address, number of calls); ``held`` keeps their arrays alive."""
         self._held = held
         self._words[PLACE], self._words[COUNT] = place
         self.is_busy = True
@@ -228,7 +231,7 @@ class HandOver:
             self._wake()
 
     def made(self) -> int:
-        """Wait for the calls; how many were made: fewer than were ordered where one failed."""
+        """Wait for the ordered calls; returns how many were made: fewer than ordered where one failed."""
         while not self._native.watch(self._place, self._turns):
             self._wake()  # an interruption may have come before the thread was woken
             if self._native.move(self._place, ORDERED, AWAITED) or self._words[0] == AWAITED:
@@ -237,14 +240,18 @@ class HandOver:
         return int(self._words[MADE])
 
     def share(self, first: Sequence[int], second: Sequence[int]) -> None:
-        """Make two calls, the second on the other thread if it watches. No interruption comes in between."""
+        """Make two calls, the second on the other thread if that watches. No interrupt comes in between.
+
+        Raises:
+            RuntimeError: a call failed.
+        """
         words = array("q", [*first, *second, *[0] * SIZES[-1]])
         place, _ = words.buffer_info()
         if self._native.share(self._place, place, place + 8 * len(first)) < 2:
             raise RuntimeError("a kernel failed")
 
     def release(self) -> None:
-        """Let the thread watch no longer: its next work does not come from here."""
+        """Let the thread stop watching: its next work does not come through this hand-over."""
         self._native.move(self._place, WATCHING, ASLEEP)
 
 

@@ -1,12 +1,12 @@
 """Calls of compiled kernels, made one after the other by machine code: without the interpreter, and without its lock.
 
-A call is written down as whole numbers: where the kernel's machine code is, and its arguments as Numba hands them over
-(``numba.core.callconv.CPUCallConv``). There, an array is seven numbers, a tuple is its fields, and a float stands apart
-from the others, because calling conventions put floats into registers of their own.
+A call is written as 64-bit words: the address of the kernel's machine code, and its arguments as Numba passes them
+(``numba.core.callconv.CPUCallConv``). A one-dimensional array is seven words, a tuple is its fields, and floats come
+apart from the other words, because calling conventions pass floats in registers of their own.
 
-So one function calls every kernel. It passes as many arguments as the largest kernel of a few sizes takes: by the
-conventions of x86-64 (but for Windows) and of 64-bit ARM the caller takes them away again, and a kernel does not see
-what it gets beyond its own.
+So one function calls every kernel. It passes a fixed number of arguments, the smallest of ``SIZES`` that is enough. By
+the calling conventions of x86-64 (except on Windows) and of 64-bit ARM the caller removes the arguments, and a kernel
+ignores arguments beyond its own.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from ...kernels.foundation import interrupts
 from ...kernels.foundation.texts import UNCALLED_FROM_C
 
 KNOWN = sys.platform != "win32" and platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64")
-"""Whether this machine's calling convention is one that the module's text speaks of."""
+"""Whether this machine has one of the calling conventions named above."""
 
 SIZES = (16, 32, 64, 160)
-"""Kernels are called with so many whole numbers: the least that is enough."""
+"""The numbers of words that calls pass: the smallest that is enough for a kernel."""
 
 FLOATS = 8
-"""As many floats are passed in registers."""
+"""The number of floats that are passed in registers."""
 
 HEAD = 3 + FLOATS
-"""Words before a call's whole numbers: the machine code, the place of its size in ``SIZES``, how many words the call
-takes in all, and the floats.
+"""Words of a call before its arguments: the address of the machine code, the index of its size in ``SIZES``, the number
+of words of the call, and the floats.
 """
 
 _WORD = ir.IntType(64)
@@ -47,7 +47,7 @@ _WORD = ir.IntType(64)
 
 @intrinsic
 def _call(typing, place):
-    """Make the call that is written at an address; whether it failed."""
+    """Make the call that is written at address ``place``; 1 if it failed, else 0."""
 
     def codegen(context, builder, signature, args):
         words = builder.inttoptr(args[0], _WORD.as_pointer())
@@ -83,7 +83,7 @@ def _call(typing, place):
 
 @intrinsic
 def word(typing, place, index):
-    """A word of memory."""
+    """The 64-bit word number ``index`` after address ``place``."""
 
     def codegen(context, builder, signature, args):
         words = builder.inttoptr(args[0], _WORD.as_pointer())
@@ -94,7 +94,7 @@ def word(typing, place, index):
 
 @register_jitable
 def walk(place, count):
-    """Make the calls that are written from an address on; how many were made when one failed, or in all."""
+    """Make the ``count`` calls that are written from address ``place`` on; returns how many succeeded."""
     for number in range(count):
         if _call(place):
             return number
@@ -103,7 +103,7 @@ def walk(place, count):
 
 
 def compiled(function: Callable) -> Callable:
-    """The machine code of a function of whole numbers, cached, called without Numba's questions about types."""
+    """The machine code of a function of int64 arguments, cached; a call does not look at types again."""
     dispatcher = njit(nogil=True, error_model="numpy", **UNCALLED_FROM_C)(function)
     kernel_cache.enable(dispatcher)
     with interrupts.held():
@@ -119,17 +119,17 @@ def walker() -> Callable[[int, int], int]:
 
 
 Part = Callable[[Any, "list[int]", "list[int]"], None]
-"""Writes an argument down: appends its words to the whole numbers, or to the floats."""
+"""Appends the words of an argument to the whole numbers or to the floats of a call."""
 
 
 class Form(NamedTuple):
-    """How one kernel is called: where its machine code is, and how each argument is written down."""
+    """How to write a call of one kernel: the address of its machine code, and a writer for each argument."""
 
     code: int
     parts: list[Part]
 
     def written(self, args: Sequence[Any]) -> list[int]:
-        """The words of a call with ``args``; they hold no reference, so the caller keeps the arrays."""
+        """The words of a call with ``args``. They hold no reference: the caller keeps the arrays alive."""
         whole: list[int] = []
         floats: list[int] = []
         for part, arg in zip(self.parts, args, strict=True):
@@ -140,7 +140,7 @@ class Form(NamedTuple):
 
 
 def form_of(kernel: Any) -> Form | None:
-    """The form of a kernel that Numba has compiled; None where it cannot be called from here."""
+    """The form of a kernel that Numba has compiled; None where this module cannot write its calls."""
     returned, given = kernel.signature.return_type, kernel.signature.args
     parts = [_part_of(kind) for kind in given]
     one_word = types.NoneType, types.Integer, types.Boolean, types.Float
@@ -157,7 +157,7 @@ def form_of(kernel: Any) -> Form | None:
 
 @cache
 def _part_of(kind: Any) -> Part | None:
-    """How an argument of a type is written down; None for a type of which this is not known."""
+    """The writer for arguments of Numba type ``kind``; None for a type that calls cannot hold."""
     if isinstance(kind, types.Array):
         return _write_array
     if _is_whole(kind):

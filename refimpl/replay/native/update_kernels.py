@@ -1,13 +1,13 @@
 """One call of a loop for many sets of arrays: the update of all parameters of a network at once.
 
-The loop of a page is compiled once more, with ``walk`` (or ``walk_with_sums``) around it, which reads from a table
-where the arrays lie. A row of the table is, in whole numbers: the size of its arrays; the first of its numbers in
-``numbers``; the addresses of the arrays in the loop's order; three addresses (one, other, sum) for each of ``sums``
-additions to be made before; and ``copies`` addresses that the loop's first array is copied to afterwards. Sums and
-copies are made piece by piece, so that a piece stays in the cache. The last word of the table counts the calls.
+The loop of a page is compiled once more inside ``walk`` (or ``walk_with_sums``), which reads the addresses of the
+arrays from a table. A row of the table holds int64 numbers: the size of its arrays; the index of its first
+hyperparameter in ``numbers``; the addresses of the arrays in the loop's order; three addresses (one, other, sum) for
+each of ``sums`` additions before the loop; and ``copies`` addresses to which the loop's first array is copied after it.
+Sums and copies are made piece by piece, so that a piece stays in the cache. The table's last word counts the calls.
 
-A loop fits when its arguments are float32 arrays, their size, and float32 numbers or one geometry of these. The table
-keeps no array alive: whoever makes it does.
+A loop fits when its arguments are float32 arrays, their size, and float32 numbers or one NamedTuple of these. The table
+keeps no array alive: its maker does.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from .hand_over import latest
 from .native_calls import Form, form_of
 
 PIECE = 4096
-"""So many elements of an array are summed, updated and copied before the next ones."""
+"""The number of elements that are summed, updated and copied before the next ones."""
 
 SHARED = 2 * PIECE
-"""Two threads share the work on arrays of so many elements."""
+"""The least number of elements of an array that two threads share."""
 
 _WORD = ir.IntType(64)
 _ARRAY = types.Array(types.float32, 1, "C")
@@ -51,7 +51,7 @@ def _array(context: Any, builder: Any, address: Any, size: Any) -> Any:
 
 @intrinsic
 def arrays_at(typing, table, first, offset, size, like):
-    """Return the arrays at ``table[first] + offset`` and following, as many as ``like`` has."""
+    """The arrays at addresses ``table[first] + offset`` and following, as many as ``like`` has entries."""
     kinds = types.UniTuple(_ARRAY, len(like))
 
     def build(context, builder, signature, args):
@@ -78,7 +78,7 @@ def copied(typing, source, target, size):
 
 @intrinsic
 def numbers_at(typing, numbers, first, like):
-    """Return ``numbers[first]`` and following, as many as ``like`` has; in a tuple of their own if ``like`` is one."""
+    """``numbers[first]`` and following, as many as ``like`` has entries; in an inner tuple where ``like`` has one."""
     inner = like[0] if isinstance(like[0], types.BaseTuple) else like
     flat = types.UniTuple(types.float32, len(inner))
     kind = flat if inner is like else types.Tuple((flat,))
@@ -98,7 +98,7 @@ def added(one, other, total, n):
 
 
 def rule(*arguments):
-    """The loop of a page, when ``walk`` is compiled."""
+    """Stands for the loop of a page, which replaces it when ``walk`` is compiled."""
 
 
 def walk(table, numbers, rows, like, tail):
@@ -135,7 +135,7 @@ def _inside(function: Any) -> Any:
 
 @cache
 def _compiled(loop: Loop, text: FunctionType) -> Any:
-    """``text`` around a loop."""
+    """``text`` (``walk`` or ``walk_with_sums``) compiled with ``loop`` in it."""
     body = rewrite(text, "cpu")
     inside = {"rule": loop._source} if text is walk else {"rule": loop._source, "added": added}
     body.__globals__.update({name: _inside(function) for name, function in inside.items()})
@@ -147,9 +147,9 @@ def _compiled(loop: Loop, text: FunctionType) -> Any:
 
 
 def halves(rows: Sequence[Sequence[int]], apart: Mapping[int, int]) -> tuple[list[list[int]], list[list[int]]]:
-    """The rows of two tables that do together what one does, each with half of every large array.
+    """The rows of two tables that together stand for ``rows``: each has half of every large array.
 
-    ``apart`` has for the memory of sums that of the second table, since both are walked at the same time.
+    ``apart`` maps the address of each sum to the address that the second table uses, as both are walked at once.
     """
     first, second = [], []
     for size, number, *addresses in rows:
@@ -161,16 +161,24 @@ def halves(rows: Sequence[Sequence[int]], apart: Mapping[int, int]) -> tuple[lis
 
 
 class Walk:
-    """The rows of a table, and the call that goes through them."""
+    """A table of parameters with the compiled function that updates all its rows."""
 
     def __init__(
         self, loop: Loop, rows: Sequence[Sequence[int]], arrays: int, numbers: int, *, named: bool, sums: int = 0,
         copies: int = 0, apart: Mapping[int, int] | None = None,
     ) -> None:
-        """Make the table of ``rows`` for a loop with so many arrays and numbers, these in a geometry if ``named``.
+        """Make the table of ``rows`` for a loop.
 
-        Where there are copies, arrays belong to several contexts: then the thread of another one, if it watches for
-        work, walks through half of each, in its own cache. ``apart`` is what :func:`halves` takes.
+        With copies, arrays belong to several contexts: then the thread of another context, if it watches for work,
+        updates half of each large array, in its own cache.
+
+        Args:
+            loop: the loop.
+            rows: the rows of the table, as the module's text describes them.
+            arrays, numbers: how many arrays and hyperparameters the loop takes.
+            named: whether it takes the hyperparameters as one NamedTuple.
+            sums, copies: how many additions and copies each row has.
+            apart: the argument of :func:`halves`.
         """
         tail: Any = (0,) * numbers
         more = sums or copies
@@ -183,11 +191,11 @@ class Walk:
 
     @property
     def done(self) -> int:
-        """How many calls have done their work: machine code counts them, so that no interrupt comes in between."""
+        """The number of finished calls: machine code counts them, so that no interrupt comes between work and count."""
         return int(self._table[-1]) + sum(int(table[-1]) for table, _ in self._halves[:1])
 
     def __call__(self, numbers: np.ndarray) -> None:
-        """Update everything, with float32 ``numbers``."""
+        """Update all rows with the float32 hyperparameters ``numbers``."""
         form = self._form
         other = None if form is None else latest()
         if form is not None and other is not None:
@@ -210,7 +218,7 @@ def empty(size: int) -> np.ndarray:
 
 
 def address_of(flat: np.ndarray) -> int:
-    """Where an array's elements begin."""
+    """The address of an array's first element."""
     return flat.__array_interface__["data"][0]
 
 
