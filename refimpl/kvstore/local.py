@@ -64,7 +64,7 @@ class KVStore(KVStoreBase):
 
     @decides("KVStore/push-replaces")
     def _push_one(self, key: Key, arrays: list[NDArray]) -> None:
-        """Add up what was pushed; it replaces the stored array, or the updater is called with both."""
+        """Add up the pushed arrays; the sum replaces the stored array, or the updater is called with both."""
         stored = self._stored[key]
         unsent: dict[tuple[Key, int], NDArray] = {}
         if self._compression is not None:
@@ -161,7 +161,7 @@ class KVStore(KVStoreBase):
 
     @decides("KVStore/atomic")
     def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
-        """A block that pushes ``groups`` to their keys, and pulls into ``targets``, altogether or not at all."""
+        """A block that pushes ``groups`` and pulls into ``targets``; if it fails, store and targets are as before."""
         names = [*dict(groups)]
         written = [] if self._updater is None else [*map(self._stored.get, names)]
         for _, arrays in targets:
