@@ -323,7 +323,7 @@ def _nested(names: Sequence[ast.expr], sides: list[ast.expr], body: list[ast.stm
 
 
 def product_of(sides: Sequence[ast.expr]) -> ast.expr:
-    """The number of places of a shape."""
+    """The number of places of a shape with at least one side."""
     return reduce(lambda one, other: ast.BinOp(one, ast.Mult(), other), sides)
 
 

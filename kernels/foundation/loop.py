@@ -378,5 +378,8 @@ def _is_ready(kind: type) -> bool:
 
 
 def _have_elements(args: Sequence[Any]) -> bool:
-    """Whether no array is empty: twins compute whole tiles, so calls with an empty array run the plain loop."""
+    """Whether no array is empty: twins compute whole tiles, and may take every side to be 1 or more.
+
+    A call with an empty array runs the plain loop.
+    """
     return all(arg.flat.size for arg in args if type(arg) is Buffer)

@@ -136,7 +136,7 @@ def products(a: Buffer, b: Buffer, out: Buffer, a_turned: bool, b_turned: bool) 
 
 @twin(PRODUCT)
 def product(a: Buffer, b: Buffer, out: Buffer, g: Product) -> None:
-    """out (n, m) = a . b, thin or not."""
+    """out (n, m) = a . b, thin or not; k is at least 1, since calls with an empty operand run the plain loop."""
     if g.b_step == 1 and min(g.n, g.k) <= SHORT and g.m >= 64:
         rows, blocks = tile_for(g.m)
         multiply_rows(a.flat, b.flat, out.flat, tuple(g), rows[:1] if g.n <= 2 else rows, blocks)

@@ -142,21 +142,22 @@ def _require_alike(
 
 
 def _listed(what: str, given: Any, names: list[str], missing: bool) -> list[Any]:
-    """The arrays in the order of ``names``, from a list, a dict or one array; ``missing`` allows None."""
-    if isinstance(given, (list, tuple)):
-        if len(given) != len(names):
-            raise refusal(
-                "Executor/bind-length",
-                f"Length of {what} does not match the number of arguments: {len(given)} for {names}", ValueError,
-            )
-        arrays = list(given)
-    elif isinstance(given, dict):
+    """The arrays in the order of ``names``, from a list, a dict, or one array, which counts as a list of one.
+
+    ``missing`` allows None.
+    """
+    if isinstance(given, dict):
         absent = [name for name in names if name not in given]
         if absent and not missing:
             raise refusal("Executor/bind-missing", f"key `{absent[0]}` is missing in `{what}`", ValueError)
         arrays = [given.get(name) for name in names]
     else:
-        arrays = [given]
+        arrays = list(given) if isinstance(given, (list, tuple)) else [given]
+        if len(arrays) != len(names) and isinstance(given, (list, tuple, NDArray)):
+            raise refusal(
+                "Executor/bind-length",
+                f"Length of {what} does not match the number of arguments: {len(arrays)} for {names}", ValueError,
+            )
     if any(not isinstance(a, NDArray) and not (missing and a is None) for a in arrays):
         raise refusal(
             "Executor/bind-type", "Only accept list of NDArrays or dict of str to NDArray", TypeError

@@ -284,7 +284,8 @@ class Module(BaseModule):
 
         Raises:
             RuntimeError: a dict is given, lacks a name, and ``allow_missing`` is off.
-            TypeError: a name is left to the initializer and there is none.
+            TypeError: no dict is given and there is no initializer. With a dict and ``allow_missing``, a parameter that
+                the dict lacks keeps its value.
             MXNetError: a given value has another shape.
         """
         if stays_initialized(self, force_init, "init_params"):

@@ -33,7 +33,10 @@ def has_side_effects(node: Node) -> bool:
 
 
 def _first_key(node: Node, inputs: list[Entry]) -> tuple[Any, ...]:
-    """A cheap key: nodes that compute the same have equal keys, and few other nodes do."""
+    """A cheap key: nodes that compute the same have equal keys, and few other nodes do.
+
+    NaN among parameters is equal to itself where ``parsed`` gave both nodes the same parameters.
+    """
     params = node.params if isinstance(node.params, tuple) else None  # others are mutable, and compared as text
     return (node.op, node.primal is None, params, tuple(inputs) or repr(node.params))
 
@@ -51,7 +54,10 @@ def _whole_key(graph: Graph, node: Node) -> tuple[Any, ...]:
 
 @decides("passes/common-expressions")
 def merging(graph: Graph) -> Visit:
-    """The visit that replaces each operator by the first operator equal to it."""
+    """The visit that replaces each operator by the first operator equal to it.
+
+    Inputs are compared in their order, parameters by their text.
+    """
     first: dict[tuple[Any, ...], Node] = {}
     kept: dict[tuple[Any, ...], dict[tuple[Any, ...], Node]] = {}  # by second key, once two nodes share a first key
 

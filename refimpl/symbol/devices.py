@@ -33,6 +33,8 @@ def contexts(order: Iterable[Node], default: Context, places: Mapping[str, Conte
             "Executor/group2ctx", f"group2ctx is a dict of group name to Context, got {type(places)}", TypeError
         )
     for name, place in (places or {}).items():
+        if not isinstance(name, str):
+            raise refusal("Executor/group2ctx", f"group2ctx has the key {name!r}, which names no group", TypeError)
         if not isinstance(place, Context):
             raise refusal("Executor/group2ctx", f"group {name!r} is mapped to {place!r}, no Context", TypeError)
     found = {}

@@ -248,6 +248,7 @@ RULES: dict[tuple[bool, bool], tuple[Rule, Rule]] = {
 
 
 def _rule(node: Node, differentiable: bool) -> Rule:
+    """The rule of a node whose operator has a gradient."""
     op = node.op
     assert op is not None
     return RULES[op.backward is not None, op.gradient is not None][differentiable]

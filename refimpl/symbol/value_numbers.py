@@ -38,6 +38,7 @@ class Values:
     def put(self, made: Node, node: Node) -> None:
         """Give the outputs of ``made``, which replaces ``node``, the numbers of the outputs of ``node``."""
         self.made[id(made)] = self.made[id(node)]
+        self._touched = None
 
     def of(self, entry: Entry) -> int:
         """The number of the value of an entry."""
