@@ -31,12 +31,12 @@ class Arithmetic:
         self.number, self.exactly, self.free, self.cast = made.number, made.exactly, made.free, made.cast
         self.covering, self.rounded = made.covering, made.rounded
         self.kind: Any = kind
-        self._numpy = _NumPy(self, made.floor, number_functions.MATH.sqrt)
-        self._math = number_functions.MATH
+        self._numpy = _NumPy(self, made.floor, functions.MATH.sqrt)
+        self._math = functions.MATH
         self._by_function: dict[Any, Any] = {
-            value: getattr(number_functions.MATH, name)
-            for name, value in vars(math).items() if callable(value) and hasattr(number_functions.MATH, name)
-        } | {max: number_functions.larger, min: number_functions.smaller}
+            value: getattr(functions.MATH, name)
+            for name, value in vars(math).items() if callable(value) and hasattr(functions.MATH, name)
+        } | {max: functions.larger, min: functions.smaller}
 
     def replacement(self, value: Any) -> Any:
         """What a global of a loop is replaced by: itself where it has nothing to do with arithmetic."""
