@@ -6,6 +6,8 @@
     ([2.0, -1.0, 0.5], [1.0, 2.0, 0.0])
 
 [clip/gradient] 1 on the closed interval and for NaN, 0 outside it, also where the head gradient is NaN or infinite.
+    Beside whole numbers the bounds of the gradient are not truncated, although those of the result are: with a_min=0.5
+    and a_max=1.5, the result of 0, 1, 2 is 0, 1, 1, and the gradient 0, 1, 0.
     >>> grad("clip", [-3, -1, 0.5, 2, 3], a_min=-1, a_max=2)
     [0.0, 1.0, 1.0, 1.0, 0.0]
     >>> grad("clip", [-3, 0, 3], a_min=-1, a_max=2, head=[float("nan"), 5, float("inf")])

@@ -18,14 +18,16 @@
     [[[[4.0, 4.0], [4.0, 4.0]]]]
 
 [Correlation/output-size] along each axis ceil((size + 2 pad_size - 2 (max_displacement + kernel_size // 2)) /
-    stride1), at least 1.
+    stride1); images that give less than 1 are refused.
 
 [Correlation/lengths] kernel_size is odd; stride1 and stride2 are at least 1.
 
 [Correlation/shapes] both inputs have one shape, (batch, channels, height, width).
 
 [Correlation/gradient] by a product, each pixel gets the head times the other pixel, divided by the same number; by a
-    difference, the sign of the difference (1 for 0) in place of the other pixel, and its opposite for data2.
+    difference, data1 gets the head times the sign of data1 - data2 (1 for 0), data2 its opposite, both divided by the
+    same number. The other pixel of a pixel may be a zero of the padding. A pixel of data2 gets heads only from pixels
+    of the padded data1 that lie inside a patch.
     >>> options = {"max_displacement": 0, "is_multiply": False}
     >>> grad("Correlation", [[[[1, 2]]]], [[[[1, 3]]]], **options)
     ([[[[1.0, -1.0]]]], [[[[-1.0, 1.0]]]])

@@ -24,8 +24,8 @@ spells the labels that remain when neighbours that are equal become one and the 
     >>> run("CTCLoss", [[[0, 0]], [[0, 0]], [[5, 7]]], [[1]], [2], use_data_lengths=True)
     [0.287682]
 
-[CTCLoss/label-lengths] with use_label_lengths that many labels count, cut to 0 .. labels; none of them ends the
-    row.
+[CTCLoss/label-lengths] with use_label_lengths that many labels count, cut to 0 .. labels. None of them ends the
+    row: a label that names the blank class counts like any other, at a place of its own.
     >>> run("CTCLoss", [[[0, 0]], [[0, 0]]], [[1, 1]], [1], use_label_lengths=True)
     [0.287682]
 
@@ -292,6 +292,7 @@ def forward(p, data, label, data_lengths, label_lengths, loss, slope):
     alpha, beta = scratch(data, batch * times * places, batch * places)
     alpha, beta = alpha.reshape((batch, times, places)), beta.reshape((batch, places))
     first = p.blank_label == "first"
+    # data stands for lengths that are not there; never used then
     times_of, labels_of = (data if lengths is None else lengths for lengths in (data_lengths, label_lengths))
     LIKELIHOOD(data, label, times_of, labels_of, loss, slope, alpha, beta, Sequences(
         blank=0 if first else classes - 1, end=0 if first else -1, uses_times=p.use_data_lengths,

@@ -1,12 +1,14 @@
 """_contrib_DeformablePSROIPooling: position-sensitive regions whose bins move by learnt amounts.
 
 [_contrib_DeformablePSROIPooling/region] a region (image, left, top, right, bottom) is rounded to whole
-    numbers, halves away from zero; from half a pixel before its first corner to half a pixel after its last
-    one, times spatial_scale (the half pixel is not scaled), it is cut into pooled_size x pooled_size bins.
-    Its sides are 0.1 at least.
+    numbers, halves away from zero. Along x it reaches from left * spatial_scale - 0.5 to (right + 1) *
+    spatial_scale - 0.5, along y likewise, and it is cut into pooled_size x pooled_size bins. Its sides are
+    0.1 at least.
     >>> row, one = [[[[0, 8, 16, 24, 32]]]], dict(output_dim=1, pooled_size=1, group_size=1, no_trans=True)
     >>> run("_contrib_DeformablePSROIPooling", row, [[0, 1.5, 0, 2, 0]], spatial_scale=1, sample_per_part=2, **one)
     [[[[14.0]]]]
+    >>> run("_contrib_DeformablePSROIPooling", row, [[0, 0, 0, 3, 0]], spatial_scale=.5, sample_per_part=2, **one)
+    [[[[2.0]]]]
 
 [_contrib_DeformablePSROIPooling/samples] an output is the mean of sample_per_part x sample_per_part bilinear
     values, the first of which lies in the corner of its bin; points more than half a pixel outside the map

@@ -18,7 +18,7 @@
     >>> bool(np.isnan(run("L2Normalization", [[0, 0]], eps=0)).all())
     True
 
-[L2Normalization/gradient] d_x = (head - out sum(head out)) / length.
+[L2Normalization/gradient] d_x = (head - out sum(head out)) / length, where length = sqrt(sum of x^2 + eps).
     >>> grad("L2Normalization", [[3, 4]], head=[[5, 0]])
     [[0.64, -0.48]]
 

@@ -1,5 +1,7 @@
 """_linalg_syevd: eigenvalues and eigenvectors of symmetric matrices.
 
+The examples of gradients have heads of ones for both outputs.
+
 [linalg_syevd/factors] two outputs, first U, whose rows are eigenvectors of length 1, then their eigenvalues: A = U^T
     diag(values) U. A is symmetric, and read in its lower triangle.
     >>> run("_linalg_syevd", [[2, 9], [1, 3]])
@@ -9,7 +11,7 @@
     >>> run("_linalg_syevd", [[1, 0], [0, -1]])
     ([[0.0, 1.0], [1.0, 0.0]], [-1.0, 1.0])
 
-[linalg_syevd/sign] the first of a vector's largest numbers is positive.
+[linalg_syevd/sign] of a vector's numbers that are largest in magnitude, the first is positive.
     >>> run("_linalg_syevd", [[0, -3], [-3, 8]])
     ([[0.948683, 0.316228], [-0.316228, 0.948683]], [-1.0, 9.0])
 
@@ -71,7 +73,7 @@ def tangent_of(corner, difference):
 @inlined
 @scalar
 def rotate_rows(x, g, q, p, cosine, sine):
-    """Row q becomes cosine times row q - sine times row p, row p sine times row q + cosine times row p."""
+    """Row q becomes cosine times row q - sine times row p, row p sine times row q + cosine times row p; q < p."""
     for k in range(x.shape[2]):
         upper, lower = x[g, q, k], x[g, p, k]
         x[g, q, k] = cosine * upper - sine * lower

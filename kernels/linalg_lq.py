@@ -1,12 +1,14 @@
 """_linalg_gelqf: A = L Q, L lower triangular, the rows of Q orthonormal.
 
+The examples of gradients have heads of ones for both outputs.
+
 [linalg_gelqf/factors] two outputs, first Q, (rows, columns) like A, then L, (rows, rows), zero above its diagonal.
     >>> run("_linalg_gelqf", [[-3, -4], [1, -2]])
     ([[-0.6, -0.8], [-0.8, 0.6]], [[5.0, 0.0], [1.0, -2.0]])
 
 [linalg_gelqf/sign] Householder reflections bring one row after another onto its axis. A reflection gives the number on
-    L's diagonal the opposite sign of the number that stood there. A row that lies on its axis is not reflected, and
-    keeps its sign.
+    L's diagonal the opposite sign of the number that earlier reflections left there (negative where that was 0). A row
+    that lies on its axis is not reflected, and keeps its sign.
     >>> run("_linalg_gelqf", [[3, 4], [0, 0]])
     ([[-0.6, -0.8], [-0.8, 0.6]], [[-5.0, 0.0], [0.0, 0.0]])
     >>> run("_linalg_gelqf", [[-3]])

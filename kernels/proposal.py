@@ -12,9 +12,9 @@
     ([[0.0, 16.0, 0.0, 31.0, 15.0], [0.0, 0.0, 0.0, 15.0, 15.0]], [[0.5], [0.25]])
 
 [_contrib_Proposal/anchors] the square (0, 0, feature_stride - 1, feature_stride - 1) keeps its center: for
-    each ratio r its width is sqrt(floor(area / r)) and its height r times that, both rounded, and for each
-    scale both grow by it. They move by feature_stride from pixel to pixel. A box that ends at 15 holds pixel
-    15.
+    each ratio r its width is sqrt(floor(area / r)), rounded; its height is r times this rounded width, rounded
+    again; and for each scale both grow by it. They move by feature_stride from pixel to pixel. A box that ends
+    at 15 holds pixel 15.
     >>> one = dict(rpn_min_size=0, rpn_post_nms_top_n=1)
     >>> top = [[[[0]], [[1]]]]
     >>> run("_contrib_Proposal", top, [[[[0]]] * 4], [[20, 20, 1]], scales=(1,), ratios=(2,), **one)

@@ -14,13 +14,15 @@
 
 [reduce/shape] the result's shape is inferred from the input's, never the reverse.
 
-[reduce/sum-order] elements are combined in float64 for real numbers and in int64 for whole ones, and the result is
-    rounded (or wrapped) once, into the input's type. They are taken in C order, except real numbers of which 32 or more
-    neighbours in memory belong together: element i of such a row goes to lane i modulo 16, and a lane takes its
-    elements in C order. Then lanes 0, 4, 8 and 12 are joined in this order, so are 1, 5, 9 and 13 and the others, and
-    last these four totals.
+[reduce/sum-order] elements are combined in float64 for real numbers and in int64 for whole ones, and the result, of
+    the input's type, is rounded once into a floating-point type; beside whole numbers it is cut towards zero and
+    wrapped. They are taken in C order, except real numbers of which 32 or more neighbours in memory belong together:
+    element i of such a row goes to lane i modulo 16, and a lane takes its elements in C order. Then lanes 0, 4, 8 and
+    12 are joined in this order, so are 1, 5, 9 and 13 and the others, and last these four totals.
     >>> run("sum", [1e8] + [1] * 50 + [-1e8]), run("sum", [200, 100, 3], dtype="uint8")
     ([50.0], [47.0])
+    >>> run("mean", [-1, -2, -5], dtype="int32")
+    [-2.0]
 
 [reduce/gradient] sum spreads the head gradient, mean divides it by the number of elements.
     >>> grad("sum", [[1, 2], [3, 4]], axis=0, head=[10, 20]), grad("mean", [1, 2, 3, 4])

@@ -18,7 +18,8 @@
     [[[0.517318]], [[0.650056]]]
 
 [RNN/parameters] one vector: for each layer and, within it, each direction, first W (gates * state_size, inputs),
-    then R (gates * state_size, state_size), row by row; behind all matrices, in the same order, b and c.
+    then R (gates * state_size, state_size), row by row; behind all matrices, in the same order, b and c. With
+    projection_size R has projection_size columns, and P, as RNN/projection says, stands behind it.
 
 [RNN/layers] the output of a layer is the input of the next; state has one row per layer and direction.
 
@@ -35,7 +36,7 @@
     1 - p, then divided by it. The draws are those of Dropout, layer by layer.
 
 [RNN/sequence-length] with use_sequence_length a row ends after its length: later outputs are zero, the states
-    are those at its end, and the second direction begins there. Its gradient is zero.
+    are those at its end, and the second direction begins there. sequence_length has gradient zero.
     >>> options = {"mode": "rnn_relu", "state_size": 1, "num_layers": 1, "use_sequence_length": True}
     >>> run("RNN", [[[1], [1]], [[2], [2]]], [1, 1, 0, 0], [[[0], [0]]], [1, 2], **options)
     [[[1.0], [1.0]], [[0.0], [3.0]]]
@@ -47,11 +48,15 @@
     [[[0.0]]]
 
 [RNN/projection] with projection_size the LSTM's output and state are P h, where the matrix P
-    (projection_size, state_size) stands behind R. Only the LSTM has it.
+    (projection_size, state_size) stands behind R. Output, state and the columns of R then have projection_size in
+    place of state_size; state_cell keeps state_size. Only the LSTM has it.
     >>> options = {"mode": "lstm", "state_size": 1, "num_layers": 1, "projection_size": 1}
     >>> weights = [0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0]
     >>> run("RNN", [[[1]]], weights, [[[0]]], [[[2]]], **options), run("tanh", [1])
     ([[[1.523188]]], [0.761594])
+    >>> options = {**options, "state_size": 2, "state_outputs": True}
+    >>> run("RNN", [[[1]]], [0] * 16 + [4, 6] + [0] * 16, [[[0]]], [[[2, 4]]], **options)
+    ([[[4.415271]]], [[[4.415271]]], [[[1.0, 2.0]]])
 
 [RNN/gradient] towards data, parameters and states, through all times and outputs.
     >>> options = {"mode": "rnn_relu", "state_size": 1, "num_layers": 1, "head": [[[1]], [[10]]]}
@@ -59,7 +64,8 @@
     ([[[62.0]], [[20.0]]], [51.0, 15.0, 41.0, 41.0], [[[93.0]]])
 
 [RNN/shape] data is (times, batch, inputs), the output (times, batch, directions * state_size), a state (layers *
-    directions, batch, state_size), sequence_length (batch,).
+    directions, batch, state_size), sequence_length (batch,). With projection_size, output and state have it in place of
+    state_size; state_cell keeps state_size.
 
 [RNN/parameter-count] parameters is one vector of the length that the sizes ask for.
 
@@ -219,7 +225,7 @@ def forward(p, data, parameters, state, state_cell, lengths, *made, is_train, rn
     x, h = x.reshape((times, batch, s.gates, s.size)), h.reshape((batch, s.gates, s.size))
     now, projected = now.reshape((batch, s.out)), projected.reshape((batch, s.out))
     cell, hidden = cell.reshape((batch, s.size)), hidden.reshape((batch, s.size))
-    ends = lengths if lengths is not None else state
+    ends = lengths if lengths is not None else state  # state stands for lengths that are not there; never used then
     keep = np.float32(1) - np.float32(p.p)
     if drops(p) and is_train:
         words = draws(made["mask"], rng)

@@ -2,8 +2,9 @@
 
 Index t of a loop is the time, n the row of the batch, g the gate and j the cell. Gates are (times, gates, batch, size);
 the sums that enter them, and their gradients, are (times, batch, gates, size), as products leave them. A loop gets
-these arrays at one time, or at all times together with ``t``. A row that has a length is active at the times before it;
-at later times its output is zero and its state stays.
+these arrays at one time, or at all times together with ``t``. In order, the gates of a GRU are r reset, z keep, n new;
+those of an LSTM are i in, f forget, g new, o out. A row that has a length is active at the times before it; at
+later times its output is zero and its state stays.
 """
 
 from functools import lru_cache
@@ -29,7 +30,9 @@ def visible(p):
 
 
 def hidden_outputs(p):
-    """gates, memory (cells of an LSTM, see rnn_cells.py for a GRU), the layers but the last, dropout masks."""
+    """gates, memory (cells of an LSTM; R h' + c of a GRU's third gate, see new_gate), the layers but the last, dropout
+    masks.
+    """
     names = ["gates"] + ["memory"] * (p.mode in ("lstm", "gru"))
     return tuple(names + ["layers"] * (p.num_layers > 1) + ["mask"] * drops(p))
 

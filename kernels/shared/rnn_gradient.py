@@ -39,10 +39,10 @@ def cells_before(start, memory, before, cells: Cells):
 
 
 def arrive(came, carried, head, total, lengths, t, behind, cells: Cells):
-    """The gradient of this time's output: the head gradient, and the gradient that came from time ``behind``.
+    """``came`` is what time ``behind`` sent back; ``carried`` is what is kept while a row is not active.
 
-    Rows that were not active at that time get ``carried`` instead of ``came``: the gradient from their last active
-    time. ``head`` has all times.
+    ``total`` becomes the gradient of this time's output: in active rows the head gradient plus ``carried``, which is
+    first replaced by ``came`` in rows that are active at time ``behind``; zero in other rows. ``head`` has all times.
     """
     for n in items(total.shape[0]):
         if active(lengths[n], behind, cells):
