@@ -68,7 +68,7 @@ class Quirks:
     @decides("Quirks/threads")
     def carried(function: Callable) -> Callable:
         """``function`` for another thread: it runs with the quirks that are active now, in this one."""
-        held = current()
+        held = SCOPE.get()
 
         @functools.wraps(function)
         def carry(*args: Any, **kwargs: Any) -> Any:

@@ -18,7 +18,7 @@ from ..base import decides, described, refusal, shapes_in_words
 from ..context import Context
 from ..kernels.foundation import collector_pause as collection
 from ..ndarray import NDArray, zeros
-from ..ndarray.restoring import unchanged_on_failure
+from ..ndarray.restoring import Held, unchanged_on_failure
 from ..symbol import Symbol
 from ..symbol.describe import debug_text
 from ..symbol.inference import is_shown_whole
@@ -102,10 +102,14 @@ class Executor:
         """
         with self.program.pool.turn:
             arguments = self._assigned(kwargs) if kwargs else {}
-            with unfinished.ForwardOf([self], arguments.values()):
+            held = Held(*arguments.values(), *self.aux_arrays) if arguments or self.aux_arrays else None
+            try:
                 for name, argument in arguments.items():
                     argument[:] = kwargs[name]
                 self._run_forward(is_train)
+            except BaseException:
+                unfinished.forward_failed([self], held)
+                raise
         return self.outputs
 
     @decides("Executor/repeatable")

@@ -71,19 +71,22 @@ def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: An
 
     The outputs of a step that fails hold its error from then on.
     """
-    if not fast_road.is_quiet():
-        for step in steps:
-            run_one(step, is_train, context)
-        return
     at = 0
     try:
-        if table is None or not fast_road.is_open() or not table.is_replayed(is_train):
+        if table is not None and fast_road.is_open() and table.is_replayed(is_train):
+            return
+        if fast_road.is_quiet():
             for at, step in enumerate(RUNNING.begin(steps)):  # noqa: B007  # `at` says which step failed
                 step.run(is_train)
+            return
     except StepFailed as failure:
         _go_on(failure.__cause__, steps, failure.number, is_train, context)
+        return
     except MXNetError as error:
         _go_on(error, steps, at, is_train, context)
+        return
+    for step in steps:
+        run_one(step, is_train, context)
 
 
 def _go_on(error: Any, steps: Sequence[Step], failed: int, is_train: bool, context: Context) -> None:

@@ -51,11 +51,16 @@ class ForwardOf:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self._settle()
-            for executor in self._executors:
-                executor.program.pool.unfinished = True
-            if self._held is not None:
-                self._held.give_back()
-            _spoil("forward", (array for executor in self._executors for array in executor.outputs))
+            forward_failed(self._executors, self._held)
+
+
+def forward_failed(executors: Sequence[Executor], held: Held | None) -> None:
+    """Mark the forward of ``executors`` as unfinished, and give back the contents ``held`` before it."""
+    for executor in executors:
+        executor.program.pool.unfinished = True
+    if held is not None:
+        held.give_back()
+    _spoil("forward", (array for executor in executors for array in executor.outputs))
 
 
 @contextmanager
@@ -109,4 +114,4 @@ def require_forward(executors: Iterable[Executor]) -> None:
         )
 
 
-__all__ = ["ForwardOf", "backward_of", "clear", "require_forward"]
+__all__ = ["ForwardOf", "backward_of", "clear", "forward_failed", "require_forward"]

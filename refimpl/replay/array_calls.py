@@ -41,12 +41,12 @@ _UNFIT: set[Op] = set()
 class ArrayCall:
     """A recorded call: its kernels, the shape and dtype of its output, and the operator and attributes for the tape."""
 
-    __slots__ = ("_attrs", "_dtype", "_op", "_p", "_recording", "_shape", "_size")
+    __slots__ = ("_attrs", "_dtype", "_op", "_p", "_replay", "_shape", "_size")
 
     def __init__(
         self, op: Op, p: Any, attrs: dict[str, Any], result: tuple[tuple[int, ...], np.dtype], recording: Recording
     ) -> None:
-        self._op, self._p, self._attrs, self._recording = op, p, dict(attrs), recording
+        self._op, self._p, self._attrs, self._replay = op, p, dict(attrs), recording.run
         self._shape, self._dtype = result
         self._size = prod(self._shape)
 
@@ -61,7 +61,7 @@ class ArrayCall:
             return None
         result = Buffer(flat, self._shape)
         try:
-            self._recording.run((*flats, flat))
+            self._replay((*flats, flat))
         except MXNetError as error:
             engine.fail(error, [result])
         made = NDArray(result, arrays[0]._ctx)

@@ -38,7 +38,7 @@ from ..kernels.foundation import run as runner
 from ..kernels.foundation.contract import Op
 from ..kernels.foundation.described import Borrowed
 from ..kernels.foundation.loop import Loop
-from ..kernels.foundation.quirk import current
+from ..kernels.foundation.quirk import SCOPE
 from .asking import LoopCall, Memory, Page, Place, repeatable_calls
 from .pieces import Piece, Rows, walked
 from .recorder import Recorder
@@ -71,7 +71,7 @@ class Table:
         Raises:
             StepFailed: a step failed; the steps after it have not run.
         """
-        rows = self._rows(is_train)
+        rows = self.recorder.made.get((is_train, SCOPE.get())) or self._rows(is_train)
         if rows is None:
             return False
         at = 0
@@ -87,7 +87,7 @@ class Table:
 
     def walked(self, is_train: bool) -> Rows | None:
         """The calls of a second or later run if machine code makes all of them, else None."""
-        key = is_train, current()
+        key = is_train, SCOPE.get()
         found = self.recorder.made.get(key)
         if found is None and self.recorder.has_seen(key):
             found = self._rows(is_train)
@@ -95,7 +95,7 @@ class Table:
 
     def _rows(self, is_train: bool) -> Rows | None:
         """The recorded calls of a run; None in the first run, which compiles kernels."""
-        key = is_train, current()
+        key = is_train, SCOPE.get()
         found = self.recorder.made.get(key)
         if found is None and self.recorder.is_due(key):
             found = self.recorder.keep(key, walked(_Writer(is_train, self._pool.lent).rows(self._steps)))

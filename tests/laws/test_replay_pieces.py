@@ -146,7 +146,7 @@ def test_on_other_machines_python_calls(monkeypatch: pytest.MonkeyPatch) -> None
 def _run(rows: Rows) -> None:
     """Run rows as an executor does."""
     table = Table([], Pool())
-    table.recorder.keep((False, frozenset()), rows)
+    table.recorder.keep((False, None), rows)
     run_steps([], False, mx.cpu(), table)
 
 

@@ -145,6 +145,7 @@ def measure(number: int, libraries: Libraries, wanted: Wanted) -> dict[str, Any]
         if "value" in first:
             samples[library.name] = [first["value"]]
         else:
+            library.ask(steps=1)  # the second step may be recorded, which takes longer than a later one
             counts[library.name] = max(1, round(group.seconds / library.ask(steps=1)["wall"]))
             samples[library.name] = []
 
