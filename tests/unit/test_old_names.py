@@ -242,7 +242,7 @@ def test_an_absent_module_says_what_stands_instead(module: str) -> None:
     assert str(asked) == str(found) == str(drawn.value)
     assert str(found).startswith(f"mx.{module} is not here: ")
     assert "\n" not in str(found)
-    page = re.search(r"see (spec/[\w-]+\.md)", str(found))
+    page = re.search(r"see (spec/[\w/-]+\.md)", str(found))
     assert page
     assert (ROOT / page[1]).is_file()
 
