@@ -53,7 +53,6 @@ from __future__ import annotations
 
 import inspect
 import logging
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -96,7 +95,7 @@ class _Choice:
     __slots__ = ("blocks", "given", "plain", "python")
 
     def __init__(self) -> None:
-        self.plain = os.environ.get("REFIMPL_FAST") == "0"
+        self.plain = False
         self.blocks = not SIMULATED  # a barrier takes the simulator milliseconds
         # "cpu" or "gpu": that device's text runs as plain Python. Or who runs the page's text.
         self.python: str | Interpreter = ""

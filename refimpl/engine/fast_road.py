@@ -34,6 +34,11 @@ def is_open() -> bool:
     )
 
 
+def is_on() -> bool:
+    """Whether loops run as machine code and their twins: then the kernels of a program can be foreseen."""
+    return not (road is None or CHOICE.plain or CHOICE.python)
+
+
 def is_quiet() -> bool:
     """Whether a page can run at once on this thread: no work waits, no memory holds a failure, no profiler is on."""
     return not (
@@ -72,4 +77,4 @@ def without_replays() -> Iterator[None]:
         road = before
 
 
-__all__ = ["KINDS", "SWITCH", "is_open", "is_quiet", "read_switch", "use", "without_replays"]
+__all__ = ["KINDS", "SWITCH", "is_on", "is_open", "is_quiet", "read_switch", "use", "without_replays"]

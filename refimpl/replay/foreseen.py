@@ -26,7 +26,7 @@ _HALF, _SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 def kernels_of(program: Program) -> Iterator[tuple[Any, tuple]]:
     """(dispatcher, argument types) of each kernel; a program with backward steps is asked as one that trains."""
-    if not fast_road.is_open():
+    if not fast_road.is_on():
         return
     known: set[tuple] = set()
     steps = [*program.forward_steps, *program.backward_steps]

@@ -79,6 +79,21 @@ def test_with_it_on_calls_are_replayed(what: str) -> None:
     assert counts[1:] == [counts[1]] * 4
 
 
+@pytest.mark.skipif(fast_road.road is None, reason="machine code without checks is for the usual lane only")
+@pytest.mark.clause("kernel-cache/ahead")
+def test_kernels_are_foreseen_wherever_they_will_run() -> None:
+    """Also where nothing is replayed, as under another engine; not where loops run in another way."""
+    from refimpl.replay.foreseen import kernels_of
+
+    program = layer().program
+    expected = len([*kernels_of(program)])
+    assert expected > 0
+    with mx.engine.use("threaded"):
+        assert len([*kernels_of(program)]) == expected
+    with mx.util.fast_road(False):
+        assert [*kernels_of(program)] == []
+
+
 @pytest.mark.clause("fast-road/switch")
 def test_with_it_off_no_twin_runs() -> None:
     a, weight = mx.nd.ones((4, 64)), mx.nd.ones((64, 64))
