@@ -266,7 +266,7 @@ def _update(module: Any, seen: Update, watched: Watched) -> Data:
 
 
 def _formula(kind: type) -> Data:
-    """The docstring of an optimizer's class up to its arguments, and the equations of its file for the package's own."""
+    """The docstring of an optimizer's class up to its arguments, and its file's equations for the package's own."""
     own = kind.__module__.startswith(f"{_PACKAGE}.optimizer.")
     page = (inspect.getdoc(inspect.getmodule(kind)) or "") if own else ""
     equations = [line[4:] for line in page.splitlines() if line.startswith("    ")]
