@@ -17,7 +17,7 @@ from .errors import refuse
 
 
 class Keep(str, Enum):
-    """What servers keep."""
+    """Where servers keep their state."""
 
     none = "none"
     process = "process"
@@ -27,7 +27,7 @@ class Keep(str, Enum):
 
 @decides("Cli/launcher")
 def _require_ours(launcher: str, hostfile: str | None) -> None:
-    """Refuse what MXNet's launcher does in other ways."""
+    """Refuse options of MXNet's launcher that Ray replaces."""
     if hostfile is not None:
         raise refuse(
             "Cli/launcher",
@@ -44,7 +44,7 @@ def _require_ours(launcher: str, hostfile: str | None) -> None:
 
 @decides("Cli/launch-command")
 def _command(words: list[str]) -> list[str]:
-    """What each worker runs, by this Python: a Python file as `refimpl run` does, and this package's command."""
+    """The command of each worker: a Python file runs as with `refimpl run`, `refimpl` runs with this Python."""
     if not words:
         raise refuse("Cli/launch-command", "nothing to launch: `refimpl launch -n 2 -s 2 python train.py`")
     if words[0] in ("python", "python3") and words[1:] and words[1].endswith(".py"):

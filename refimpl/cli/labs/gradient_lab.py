@@ -52,7 +52,7 @@ LARGE = 2.0**25
 
 
 class Node(NamedTuple):
-    """A node of a graph: its name, its kind, and the names of what it reads."""
+    """A node of a graph: its name, its kind, and the names of its inputs."""
 
     name: str
     kind: str
