@@ -175,7 +175,7 @@ class Shapes(NamedTuple):
 def shapes(heads: Sequence[Entry], given: Mapping[str, Shape], stored: Mapping[str, Shape]) -> Shapes:
     """The shapes that follow from inputs and stored arrays.
 
-    Arrays are taken in the order of the graph. An array that contradicts earlier ones has a wrong shape and is left out.
+    Arrays are taken in the order of the graph. An array that contradicts earlier ones is left out: its shape is wrong.
 
     Raises:
         MXNetError: the shapes of the inputs contradict the graph itself.

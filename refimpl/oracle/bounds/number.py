@@ -1,4 +1,4 @@
-"""A number with a bound of its error: what any sensible program in limited precision may have computed instead.
+"""A number with a bound of its error: the range of results of any correct program in limited precision.
 
 A page's loop is written over numbers. Run over these, it says for every result how far an implementation may be from
 the exact one that rounds every operation to ``unit`` (2**-24 in single precision), adds the terms of a sum in any
