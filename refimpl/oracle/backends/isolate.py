@@ -4,9 +4,9 @@
     traces = backend.run_many(programs)  # in order; an exception stands where there is no trace
 
 A worker answers the programs of a batch one by one, so a crash points at the program that was running. That need not be
-the culprit: memory that an earlier one spoilt may end a later one. So the suspect runs again, alone and in a fresh
-process; where it does well, halving what ran before finds the program that spoils it. A worker may fork itself once it
-has imported its library, see ``programs.messages.serve``: a fresh process is then there at once.
+the culprit: an earlier program may have damaged memory. So the suspect runs again, alone and in a fresh process; if it
+passes, halving the earlier programs finds the one that damages memory. A worker may fork itself after it has imported
+its library, see ``programs.messages.serve``: a fresh process then starts at once.
 """
 
 from __future__ import annotations
@@ -153,9 +153,9 @@ class Isolated:
         start_limit: seconds from the start of a process to its first message.
         batch: programs that are sent at once.
         workers: processes.
-        capabilities: what the backend can do; None: it says so itself in its first message.
-        poison: whether an error's text means that the process must not be asked again.
-        give_up: whether programs of a batch are left unasked (Unsupported) after one that gets no answer in time.
+        capabilities: those of the backend; None: its first message holds them.
+        poison: whether an error's text means that the process must not be used again.
+        give_up: whether the rest of a batch is skipped (Unsupported) after a program without an answer in time.
 
     Raises:
         Crashed: the first process does not start.

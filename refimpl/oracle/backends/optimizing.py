@@ -233,8 +233,8 @@ class WithOptimizers:
     """A backend that runs programs of level 5 too.
 
     Args:
-        graphs: what runs the other levels.
-        library: what level 5 needs of the library.
+        graphs: the backend of the other levels.
+        library: the library for level 5.
     """
 
     def __init__(self, graphs: Any, library: Library) -> None:

@@ -76,7 +76,7 @@ def broken(backend: Backend, program: Program, names: Sequence[str] | None = Non
 
     Args:
         backend: the implementation.
-        program: the program; its own requirements, heads and steps are what relations change.
+        program: the program; relations change its requirements, heads and steps.
         names: names of relations; all by default.
 
     Raises:
