@@ -225,7 +225,7 @@ def test_states_into_a_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no folder"):
         kvstore.save_optimizer_states(str(tmp_path / "missing" / "x.states"))
     (tmp_path / "link").symlink_to(tmp_path / "missing" / "x.states")
-    with pytest.raises(FileNotFoundError, match="no folder '.*missing'"):
+    with pytest.raises(FileNotFoundError, match=r"no folder '.*missing'"):
         kvstore.save_optimizer_states(str(tmp_path / "link"))
 
 
