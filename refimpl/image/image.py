@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import gt, isub, itruediv, lt
 from typing import Any, cast
 
@@ -253,7 +253,8 @@ def color_normalize(src: NDArray, mean: Any, std: Any = None) -> NDArray:
     Raises:
         TypeError: ``mean`` or ``std`` is neither an NDArray nor a number.
     """
-    for change, number in ((isub, mean), (itruediv, std)):
+    changes: list[tuple[Callable[[Any, Any], Any], Any]] = [(isub, mean), (itruediv, std)]
+    for change, number in changes:
         if number is not None:
             src = change(src, number)
     return src
