@@ -1,9 +1,13 @@
 """Every law over every operator; the laws themselves are in ``refimpl/oracle/pages/laws.py``.
 
 Those marked heavy work in float64 as well, for which every kernel is compiled once more.
+
+The others run as machine code in CI's lane ``bare``, and else only where a loop has a twin (``loops_as_text.py``).
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -17,11 +21,24 @@ from refimpl.oracle.pages import laws
 from refimpl.oracle.pages.draws import SeededDraw
 from refimpl.oracle.strategies import HypothesisDraw
 
+from ..loops_as_text import only_twins_are_compiled
+
 # Also those without cases, which every law refuses; but the bodies of Custom and of the loops are the user's.
 OPERATORS = [op.name for op in distinct() if type(op) is Op]
 each_operator = pytest.mark.parametrize("name", OPERATORS)
 calls = given(data=st.data())
 REFUSALS = [(op.name, clause) for op in distinct() for clause in op.refusals]
+IN_MACHINE_CODE = {"heavy", "cuda_sim", "gpu"}
+"""Marks of the laws that run every loop as machine code, or on a device."""
+
+
+@pytest.fixture(autouse=True)
+def _text_of_loops(request: pytest.FixtureRequest) -> Iterator[None]:
+    if IN_MACHINE_CODE & {mark.name for mark in request.node.iter_markers()}:
+        yield
+        return
+    with only_twins_are_compiled():
+        yield
 
 
 @pytest.mark.clause("contract/fills")
