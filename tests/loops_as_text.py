@@ -11,15 +11,18 @@ import pytest
 from refimpl.kernels.foundation import LOOPS
 from refimpl.kernels.foundation.loop import Loop, python_loops
 
+HAS_TWINS = any(loop._tuned is not None for loop in LOOPS)
+"""Whether this tree has twins; CI's lane ``bare`` runs laws and examples in a tree that has none."""
+
 
 @contextmanager
 def only_twins_are_compiled() -> Iterator[None]:
     """Within this block a loop runs its twin where it has one, and else its text, with the bits of machine code.
 
-    To compile a loop takes a hundred times as long as its text takes for a small array. In a tree without twins, CI's
-    lane ``bare``, nothing is changed: there the same tests run every loop as machine code.
+    To compile a loop takes a hundred times as long as its text takes for a small array. In a tree without twins nothing
+    is changed: there the same tests run every loop as machine code.
     """
-    if all(loop._tuned is None for loop in LOOPS):
+    if not HAS_TWINS:
         yield
         return
     run = Loop.__call__
