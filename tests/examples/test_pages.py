@@ -1,4 +1,7 @@
-"""Runs the worked examples in every page's docstring, with ``run``, ``grad`` and ``np`` in scope."""
+"""Runs the worked examples in every page's docstring, with ``run``, ``grad`` and ``np`` in scope.
+
+They run as machine code in CI's lane ``bare``, and else only where a loop has a twin (``loops_as_text.py``).
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ import pytest
 from refimpl import kernels
 from refimpl.kernels import distinct, get, grad, run
 
+from ..loops_as_text import only_twins_are_compiled
+
 MODULES = [m.name for m in pkgutil.iter_modules(kernels.__path__) if not m.ispkg]
 DOCS = {name: importlib.import_module(f"{kernels.__name__}.{name}").__doc__ or "" for name in MODULES}
 PAGES = sorted(name for name, doc in DOCS.items() if any(op.doc == doc for op in distinct()))
@@ -22,7 +27,8 @@ def test_examples_of(page: str) -> None:
     scope = {"run": run, "grad": grad, "np": np}
     test = doctest.DocTestParser().get_doctest(DOCS[page], scope, page, None, 0)
     report: list[str] = []
-    result = doctest.DocTestRunner(verbose=False).run(test, out=report.append)
+    with only_twins_are_compiled():
+        result = doctest.DocTestRunner(verbose=False).run(test, out=report.append)
     assert result.failed == 0, "".join(report)
     assert result.attempted > 0, f"{page} has no worked example"
 

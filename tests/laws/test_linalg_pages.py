@@ -1,7 +1,11 @@
-"""Laws of linear algebra that the laws over all operators cannot know."""
+"""Laws of linear algebra that the laws over all operators cannot know.
+
+They work in double precision, on the text of the loops; heavy laws compare its bits with those of machine code.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +16,14 @@ from hypothesis import strategies as st
 import refimpl as mx
 from refimpl.base import MXNetError
 from refimpl.kernels.foundation.harness import Call
+
+from ..loops_as_text import only_twins_are_compiled
+
+
+@pytest.fixture(autouse=True)
+def _text_of_loops() -> Iterator[None]:
+    with only_twins_are_compiled():
+        yield
 
 
 def forward(name: str, *arrays: np.ndarray, **params: Any) -> list[np.ndarray]:

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from refimpl.kernels.foundation import UNKNOWN
 from refimpl.kernels.foundation.harness import Call
 
+from ..loops_as_text import only_twins_are_compiled
+
 X = [[1.0, 2, 0, 3.5]]
 # name, sample, parameters, densities, gradients of sample and parameters
 RECORDED = [
@@ -46,8 +48,10 @@ def test_densities_and_gradients_are_those_of_mxnet(
 ) -> None:
     arrays = [np.array(sample), *(np.array([value], np.float64) for value in parameters)]
     call = Call(f"_random_pdf_{name}", arrays, {})
-    np.testing.assert_allclose(call.forward()[0][0], densities, rtol=1e-7)
-    for got, wanted in zip(call.backward(), gradients, strict=True):
+    with only_twins_are_compiled():  # heavy laws compare its bits with those of machine code in double precision
+        found, slopes = call.forward()[0][0], call.backward()
+    np.testing.assert_allclose(found, densities, rtol=1e-7)
+    for got, wanted in zip(slopes, gradients, strict=True):
         if wanted is not None:
             np.testing.assert_allclose(got.reshape(-1), np.reshape(wanted, -1), rtol=1e-5, atol=1e-12)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from hypothesis import HealthCheck, Verbosity, given, settings
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import strategies as st
 
 from ...base import decides
@@ -72,6 +72,7 @@ def _tried(law: Law, student: Watched, module: Any) -> Verdict:
     @settings(
         max_examples=law.examples, derandomize=True, database=None, deadline=None, verbosity=Verbosity.quiet,
         suppress_health_check=list(HealthCheck), report_multiple_bugs=False, print_blob=False,
+        phases=(Phase.generate, Phase.shrink),  # to explain a failure takes seconds, and nobody reads it
     )
     @given(st.data())
     def cases(data: st.DataObject) -> None:
