@@ -1,10 +1,10 @@
-"""The update of many parameters as one call of a kernel, in place of one operator for each of them.
+"""The update of many parameters as one walk of machine code, in place of one operator for each of them.
 
 Updating a small parameter alone takes twelve microseconds, of which its loop needs less than one. The others find the
-loop and the hyperparameters, which are the same in every step. So a *plan* of an update holds a table with the
-addresses of weights, gradients and states, and ``update_kernels.py`` goes through the table. A plan gets the loop and
-its hyperparameters from the optimizer itself, which takes a step on arrays without elements (``rule_call.py``): one
-step for all parameters with equal multipliers.
+loop and the hyperparameters, which are the same in every step. So a *plan* of an update holds the kernel calls for all
+weights, gradients and states (``update_calls.py``). A plan gets the loop and its hyperparameters from the optimizer
+itself, which takes a step on arrays without elements (``rule_call.py``): one step for all parameters with equal
+multipliers.
 
 :func:`is_updated_on_devices` and :func:`is_updated_on_store` return False, before anything has changed, where the
 usual path has to be taken: at the first update, which makes the states, and whenever one of these conditions does not
@@ -21,8 +21,6 @@ from itertools import chain
 from operator import attrgetter, is_
 from typing import Any
 
-import numpy as np
-
 from .. import lr_scheduler
 from ..base import decides
 from ..kernels.foundation import quirk
@@ -30,10 +28,9 @@ from ..ndarray import NDArray, tape
 from ..optimizer import adadelta, adagrad, adam, adamax, ftml, ftrl, rmsprop, sgd, signum
 from ..optimizer.rule import Index
 from ..optimizer.updater import Updater
-from .native.update_kernels import Walk, address_of, empty
 from .recorder import Recorder
-from .rule_call import SINGLE, RuleCall, StandIn, Unfit, arrays_of
-from .update_rows import Row, order_of_addition, require_alike, require_apart
+from .rule_call import RuleCall, StandIn, Unfit, arrays_of
+from .update_calls import Row, Walk, require_alike, require_apart
 
 LIMIT = 64
 """The most plans of one updater: a bucketing module needs one for each bucket."""
@@ -89,7 +86,7 @@ class _Plan:
     def __init__(self, updater: Updater, rows: Sequence[Row], together: int) -> None:
         """Make the plan for ``rows``, each of which has a state in ``updater``.
 
-        ``together`` is the argument of :func:`order_of_addition`.
+        ``together`` is the argument of ``additions``.
 
         Raises:
             Unfit: the usual path has to be taken.
@@ -111,10 +108,8 @@ class _Plan:
         self._seen: list[Any] = []
         self._told: tuple[float, int] = (0.0, 0)
         groups = self._grouped()
-        calls = self._calls(0.0 if optimizer.lr is None else optimizer.lr, 1)
-        self._call = calls[0]
-        self._numbers = _flat(calls)
-        self._walk = self._table(rows, parts, groups, together)
+        self._call, *_ = self._calls(0.0 if optimizer.lr is None else optimizer.lr, 1)
+        self._walk = Walk(rows, parts, groups, self._call, together)
         self._gone: list[Any] = []  # a callback that refers to the plan would keep it alive
         arrays = [array for row in rows for array in (row.weight, *row.grads, *row.copies)]
         self._watched = [weakref.ref(array._buffer.flat, self._gone.append) for array in arrays]
@@ -148,31 +143,6 @@ class _Plan:
             raise Unfit
         return calls
 
-    def _table(
-        self, rows: Sequence[Row], parts: Sequence[list[NDArray]], groups: Sequence[int], together: int
-    ) -> Walk:
-        call, first = self._call, rows[0]
-        added = order_of_addition(len(first.grads), together)
-        longest = max(row.weight.size for row in rows)
-        totals = {total for *_, total in added}
-        self._sums, self._others = ([empty(longest) for _ in totals] for _ in range(2))
-        table = []
-        for row, part, group in zip(rows, parts, groups, strict=True):
-            like_first = len(part) == len(parts[0]) and len(row.grads) == len(first.grads)
-            if not like_first or len(row.copies) != len(first.copies):
-                raise Unfit
-            memory = [*map(_MEMORY, row.grads), *self._sums]
-            given = [row.weight._buffer.flat, memory[added[-1][2] if added else 0], *map(_MEMORY, part)]
-            flats = [given[number] for number in call.order]
-            flats += [memory[number] for addition in added for number in addition]
-            addresses = map(address_of, [*flats, *map(_MEMORY, row.copies)])
-            table.append([row.weight.size, group * len(call.numbers), *addresses])
-        return Walk(
-            call.loop, table, len(call.order), len(call.numbers), named=call.named, sums=len(added),
-            copies=len(first.copies),
-            apart=dict(zip(*(map(address_of, sums) for sums in (self._sums, self._others)), strict=True)),
-        )
-
     def fits(self, updater: Updater) -> bool:
         """Whether the optimizer, its multipliers, all arrays and all states are still those of the plan."""
         optimizer = updater.optimizer
@@ -195,14 +165,14 @@ class _Plan:
         changed: list[dict] = [vars(optimizer), counters, *counters.values()]
         if scheduler is not None:
             changed.append(vars(scheduler))
-        before, done = [dict(each) for each in changed], self._walk.done
+        before, self._walk.done[0] = [dict(each) for each in changed], 0
         try:
             counted = self._count()
             rate: Any = optimizer.lr if scheduler is None else scheduler(optimizer.num_update)
             self._learn(rate, counted)
-            self._walk(self._numbers)
+            self._walk()
         except BaseException:
-            if self._walk.done == done:  # a Ctrl-C may come just after the walk
+            if not self._walk.done[0]:  # a Ctrl-C may come just after the walk
                 for each, held in zip(changed, before, strict=True):
                     each.clear()
                     each.update(held)
@@ -249,7 +219,8 @@ class _Plan:
         if calls[0][:3] != self._call[:3]:
             self._gone.append(None)  # from the next step on there is a plan for the other loop
             raise Unfit
-        self._seen, self._told, self._numbers = attributes, told, _flat(calls)
+        self._walk.take([call.numbers for call in calls])
+        self._seen, self._told = attributes, told
 
 
 class _NoPlan:
@@ -266,10 +237,6 @@ class _NoPlan:
 
 
 _PLANS: weakref.WeakKeyDictionary[Updater, Recorder[_Plan | _NoPlan]] = weakref.WeakKeyDictionary()
-
-
-def _flat(calls: Sequence[RuleCall]) -> np.ndarray:
-    return np.array([call.numbers for call in calls], SINGLE).reshape(-1)
 
 
 def _is_same(one: dict, other: dict) -> bool:

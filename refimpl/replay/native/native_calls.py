@@ -2,7 +2,8 @@
 
 A call is written as 64-bit words: the address of the kernel's machine code, and its arguments as Numba passes them
 (``numba.core.callconv.CPUCallConv``). A one-dimensional array is seven words, a tuple is its fields, and floats come
-apart from the other words, because calling conventions pass floats in registers of their own.
+apart from the other words, because calling conventions pass floats in registers of their own. Floats beyond these
+registers are words among the others: then no register is left for the others, either.
 
 So one function calls every kernel. It passes a fixed number of arguments, the smallest of ``SIZES`` that is enough. By
 the calling conventions of x86-64 (except on Windows) and of 64-bit ARM the caller removes the arguments, and a kernel
@@ -37,7 +38,14 @@ SIZES = (16, 32, 64, 160)
 FLOATS = 8
 """The number of floats that are passed in registers."""
 
-HEAD = 3 + FLOATS
+REGISTERS = 8 if platform.machine() in ("aarch64", "arm64") else 6
+"""The number of words that are passed in registers."""
+
+PACKED = sys.platform == "darwin" and REGISTERS == 8
+"""Whether two floats of 32 bits beyond the registers share a word."""
+
+FIRST_FLOAT = 3
+HEAD = FIRST_FLOAT + FLOATS
 """Words of a call before its arguments: the address of the machine code, the index of its size in ``SIZES``, the number
 of words of the call, and the floats.
 """
@@ -58,7 +66,7 @@ def _call(typing, place):
         returned = cgutils.alloca_once(builder, _WORD, name="returned")
         error = cgutils.alloca_once(builder, _WORD, name="error")
         status = cgutils.alloca_once(builder, ir.IntType(32), name="status")
-        floats = [builder.bitcast(word(3 + index), ir.DoubleType()) for index in range(FLOATS)]
+        floats = [builder.bitcast(word(FIRST_FLOAT + index), ir.DoubleType()) for index in range(FLOATS)]
         code = word(0)
         done = builder.append_basic_block("called")
         choice = builder.switch(word(1), done)
@@ -139,6 +147,15 @@ class Form(NamedTuple):
         return [self.code, size, HEAD + len(whole), *floats, *whole]
 
 
+def form_for(dispatcher: Any, args: Sequence[Any]) -> Form | None:
+    """The form of a kernel for arguments of the types of ``args``; it is compiled if it has to be."""
+    kinds = tuple(map(dispatcher.typeof_pyval, args))
+    if kinds not in dispatcher.overloads:
+        with interrupts.held():
+            dispatcher.compile(kinds)
+    return form_of(dispatcher.overloads[kinds])
+
+
 def form_of(kernel: Any) -> Form | None:
     """The form of a kernel that Numba has compiled; None where this module cannot write its calls."""
     returned, given = kernel.signature.return_type, kernel.signature.args
@@ -146,10 +163,17 @@ def form_of(kernel: Any) -> Form | None:
     one_word = types.NoneType, types.Integer, types.Boolean, types.Float
     if not KNOWN or not isinstance(returned, one_word) or not all(parts):
         return None
-    taken = kernel.target_context.call_conv.get_function_type(returned, given).args[2:]
-    floats = sum(isinstance(kind, (ir.FloatType, ir.DoubleType)) for kind in taken)
-    words = sum(isinstance(kind, ir.PointerType) or kind == _WORD for kind in taken)
-    if floats > FLOATS or words > SIZES[-1] or floats + words < len(taken):
+    floats = words = 0
+    for kind in kernel.target_context.call_conv.get_function_type(returned, given).args:
+        if isinstance(kind, (ir.FloatType, ir.DoubleType)):
+            floats += 1
+            if floats > FLOATS and (words < REGISTERS or floats > FLOATS + 1 and PACKED):
+                return None
+        elif isinstance(kind, ir.PointerType) or kind == _WORD:
+            words += 1
+        else:
+            return None
+    if words + max(0, floats - FLOATS) > SIZES[-1] + 2:  # two words are not arguments
         return None
     code = kernel.library.get_pointer_to_function(kernel.fndesc.llvm_func_name)
     return Form(code, [part for part in parts if part])
@@ -178,12 +202,13 @@ def _is_whole(kind: Any) -> bool:
     return isinstance(kind, types.Integer) and kind.signed
 
 
+def address_of(flat: np.ndarray) -> int:
+    """The address of an array's first element."""
+    return flat.__array_interface__["data"][0]
+
+
 def _write_array(value: np.ndarray, whole: list[int], _: list[int]) -> None:
-    size, width = value.size, value.itemsize
-    if value.ndim == 1:
-        whole += (0, 0, size, width, value.__array_interface__["data"][0], size, value.strides[0])
-    else:
-        whole += (0, 0, size, width, value.__array_interface__["data"][0], *value.shape, *value.strides)
+    whole += (0, 0, value.size, value.itemsize, address_of(value), *value.shape, *value.strides)
 
 
 def _write_whole(value: Any, whole: list[int], _: list[int]) -> None:
@@ -194,12 +219,12 @@ def _write_wholes(value: tuple, whole: list[int], _: list[int]) -> None:
     whole += value
 
 
-def _write_double(value: Any, _: list[int], floats: list[int]) -> None:
-    floats.append(np.float64(value).view(np.int64))
+def _write_double(value: Any, whole: list[int], floats: list[int]) -> None:
+    (floats if len(floats) < FLOATS else whole).append(np.float64(value).view(np.int64))
 
 
-def _write_single(value: Any, _: list[int], floats: list[int]) -> None:
-    floats.append(np.float32(value).view(np.uint32))
+def _write_single(value: Any, whole: list[int], floats: list[int]) -> None:
+    (floats if len(floats) < FLOATS else whole).append(np.float32(value).view(np.uint32))
 
 
 def _write_fields(fields: Sequence[Part], value: tuple, whole: list[int], floats: list[int]) -> None:
@@ -207,4 +232,7 @@ def _write_fields(fields: Sequence[Part], value: tuple, whole: list[int], floats
         part(field, whole, floats)
 
 
-__all__ = ["HEAD", "KNOWN", "SIZES", "Form", "compiled", "form_of", "walk", "walker", "word"]
+__all__ = [
+    "FIRST_FLOAT", "HEAD", "KNOWN", "SIZES", "Form", "address_of", "compiled", "form_for", "form_of", "walk", "walker",
+    "word",
+]
