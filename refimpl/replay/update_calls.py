@@ -1,6 +1,6 @@
 """The kernel calls that update many parameters: sums of gradients, the loop of a rule, copies of the new weights.
 
-Machine code makes them all (``native/native_calls.py``), so no Ctrl-C comes between two of them. Gradients are added up,
+Machine code makes them all (``native/native_calls.py``): no Ctrl-C comes between two of them. Gradients are added up,
 a weight is updated, and its copies are written piece by piece, so that a piece stays in the cache. Where weights have
 copies on other contexts, half of the pieces of a large array are left to a thread that watches for work
 (``native/hand_over.py``), in its own cache.

@@ -167,7 +167,7 @@ def form_of(kernel: Any) -> Form | None:
     for kind in kernel.target_context.call_conv.get_function_type(returned, given).args:
         if isinstance(kind, (ir.FloatType, ir.DoubleType)):
             floats += 1
-            if floats > FLOATS and (words < REGISTERS or floats > FLOATS + 1 and PACKED):
+            if floats > FLOATS and (words < REGISTERS or (floats > FLOATS + 1 and PACKED)):
                 return None
         elif isinstance(kind, ir.PointerType) or kind == _WORD:
             words += 1
