@@ -22,7 +22,7 @@ from ..kernels.foundation.loops import COPY
 from ..ndarray import NDArray
 from ..optimizer.rule import Index
 from .native.hand_over import latest
-from .native.native_calls import FIRST_FLOAT, FLOATS, SIZES, Form, address_of, form_for, walker
+from .native.native_calls import FIRST_FLOAT, FLOATS, SIZES, address_of, code_for, walker, written
 from .rule_call import SINGLE, RuleCall, Unfit
 
 ADD = MAPS["add"]
@@ -55,24 +55,16 @@ def require_alike(arrays: Sequence[NDArray]) -> None:
 
 
 def require_apart(rows: Sequence[Row], states: Sequence[NDArray]) -> None:
-    """Require that no memory is written twice, or both written and read.
+    """Require that no two arrays share memory.
 
     Raises:
         Unfit: arrays overlap.
     """
-    written = [*states, *[each for row in rows for each in (row.weight, *row.copies)]]
-    read = [each for row in rows for each in row.grads]
-    spans = []
-    for arrays, is_written in ((written, True), (read, False)):
-        for each in arrays:
-            start = address_of(each._buffer.flat)
-            spans.append((start, start + each._buffer.flat.nbytes, is_written))
-    last = last_written = 0
-    for start, end, is_written in sorted(span for span in spans if span[0] < span[1]):
-        if start < (last if is_written else last_written):
-            raise Unfit
-        last = max(last, end)
-        last_written = max(last_written, end) if is_written else last_written
+    arrays = [*states, *[each for row in rows for each in (row.weight, *row.grads, *row.copies)]]
+    flats = [each._buffer.flat for each in arrays if each.size]
+    spans = sorted((address_of(flat), flat.nbytes) for flat in flats)
+    if any(start + size > after for (start, size), (after, _) in pairwise(spans)):
+        raise Unfit
 
 
 def additions(
@@ -113,7 +105,7 @@ class Walk:
         together: int,
     ) -> None:
         self._call, self._together = call, together
-        self._words, self._count, self._forms = array("q"), 0, dict[Loop, Form]()
+        self._words, self._count, self._codes = array("q"), 0, dict[Loop, int]()
         self._numbers: list[tuple[int, list[int]]] = []  # of each call of the rule: its group, and which words they are
         self._sums = [[aligned_empty(PIECE, SINGLE) for _ in range(2)] for _ in range(2)]
         self.done, self._one = np.zeros(1, SINGLE), np.ones(1, SINGLE)
@@ -152,12 +144,11 @@ class Walk:
             self._add(COPY, weight, each._buffer.flat[piece], weight.size)
 
     def _add(self, loop: Loop, *args: Any) -> None:
-        if loop not in self._forms:  # all arrays are of one type
-            form = form_for(loop.cpu, args)
-            if form is None:
-                raise Unfit
-            self._forms[loop] = form
-        self._words.extend(self._forms[loop].written(args))
+        code = self._codes.get(loop) or code_for(loop.cpu, args)  # all arrays are of one type
+        if code is None:
+            raise Unfit
+        self._codes[loop] = code
+        self._words.extend(written(code, args))
         self._count += 1
 
     def take(self, numbers: Sequence[Sequence[np.float32]]) -> None:

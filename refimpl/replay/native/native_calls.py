@@ -15,9 +15,9 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -126,42 +126,20 @@ def walker() -> Callable[[int, int], int]:
     return compiled(walk)
 
 
-Part = Callable[[Any, "list[int]", "list[int]"], None]
-"""Appends the words of an argument to the whole numbers or to the floats of a call."""
-
-
-class Form(NamedTuple):
-    """How to write a call of one kernel: the address of its machine code, and a writer for each argument."""
-
-    code: int
-    parts: list[Part]
-
-    def written(self, args: Sequence[Any]) -> list[int]:
-        """The words of a call with ``args``. They hold no reference: the caller keeps the arrays alive."""
-        whole: list[int] = []
-        floats: list[int] = []
-        for part, arg in zip(self.parts, args, strict=True):
-            part(arg, whole, floats)
-        floats += [0] * (FLOATS - len(floats))
-        size = next(number for number, size in enumerate(SIZES) if size >= len(whole))
-        return [self.code, size, HEAD + len(whole), *floats, *whole]
-
-
-def form_for(dispatcher: Any, args: Sequence[Any]) -> Form | None:
-    """The form of a kernel for arguments of the types of ``args``; it is compiled if it has to be."""
+def code_for(dispatcher: Any, args: Sequence[Any]) -> int | None:
+    """:func:`code_of` the kernel for arguments of the types of ``args``, which is compiled if it has to be."""
     kinds = tuple(map(dispatcher.typeof_pyval, args))
     if kinds not in dispatcher.overloads:
         with interrupts.held():
             dispatcher.compile(kinds)
-    return form_of(dispatcher.overloads[kinds])
+    return code_of(dispatcher.overloads[kinds])
 
 
-def form_of(kernel: Any) -> Form | None:
-    """The form of a kernel that Numba has compiled; None where this module cannot write its calls."""
+def code_of(kernel: Any) -> int | None:
+    """The address of the machine code of a kernel that Numba has compiled; None if its calls cannot be written."""
     returned, given = kernel.signature.return_type, kernel.signature.args
-    parts = [_part_of(kind) for kind in given]
     one_word = types.NoneType, types.Integer, types.Boolean, types.Float
-    if not KNOWN or not isinstance(returned, one_word) or not all(parts):
+    if not KNOWN or not isinstance(returned, one_word) or not all(map(_is_written, given)):
         return None
     floats = words = 0
     for kind in kernel.target_context.call_conv.get_function_type(returned, given).args:
@@ -175,31 +153,38 @@ def form_of(kernel: Any) -> Form | None:
             return None
     if words + max(0, floats - FLOATS) > SIZES[-1] + 2:  # two words are not arguments
         return None
-    code = kernel.library.get_pointer_to_function(kernel.fndesc.llvm_func_name)
-    return Form(code, [part for part in parts if part])
+    return kernel.library.get_pointer_to_function(kernel.fndesc.llvm_func_name)
 
 
-@cache
-def _part_of(kind: Any) -> Part | None:
-    """The writer for arguments of Numba type ``kind``; None for a type that calls cannot hold."""
-    if isinstance(kind, types.Array):
-        return _write_array
-    if _is_whole(kind):
-        return _write_whole
-    if kind == types.float64:
-        return _write_double
-    if kind == types.float32:
-        return _write_single
-    if not isinstance(kind, types.BaseTuple):
-        return None
-    if all(map(_is_whole, kind.types)):
-        return _write_wholes
-    fields = [_part_of(field) for field in kind.types]
-    return partial(_write_fields, fields) if all(fields) else None
+def _is_written(kind: Any) -> bool:
+    """Whether :func:`written` writes arguments of a Numba type; machine code tells how wide its numbers are."""
+    if isinstance(kind, types.BaseTuple):
+        return all(map(_is_written, kind.types))
+    return isinstance(kind, (types.Array, types.Integer, types.Float))
 
 
-def _is_whole(kind: Any) -> bool:
-    return isinstance(kind, types.Integer) and kind.signed
+def written(code: int, args: Sequence[Any]) -> list[int]:
+    """The words of a call of the kernel at ``code``. They hold no reference: the caller keeps the arrays alive."""
+    whole: list[int] = []
+    floats: list[int] = []
+    _write(args, whole, floats)
+    floats += [0] * (FLOATS - len(floats))
+    size = next(number for number, size in enumerate(SIZES) if size >= len(whole))
+    return [code, size, HEAD + len(whole), *floats, *whole]
+
+
+def _write(args: Sequence[Any], whole: list[int], floats: list[int]) -> None:
+    """Append the words of arguments, or of the fields of a tuple."""
+    for arg in args:
+        if isinstance(arg, np.ndarray):
+            whole += (0, 0, arg.size, arg.itemsize, address_of(arg), *arg.shape, *arg.strides)
+        elif isinstance(arg, tuple):
+            _write(arg, whole, floats)
+        elif isinstance(arg, (float, np.float32)):
+            bits = arg.view(np.uint32) if isinstance(arg, np.float32) else np.float64(arg).view(np.int64)
+            (floats if len(floats) < FLOATS else whole).append(bits)
+        else:
+            whole.append(arg)
 
 
 def address_of(flat: np.ndarray) -> int:
@@ -207,32 +192,7 @@ def address_of(flat: np.ndarray) -> int:
     return flat.__array_interface__["data"][0]
 
 
-def _write_array(value: np.ndarray, whole: list[int], _: list[int]) -> None:
-    whole += (0, 0, value.size, value.itemsize, address_of(value), *value.shape, *value.strides)
-
-
-def _write_whole(value: Any, whole: list[int], _: list[int]) -> None:
-    whole.append(value)
-
-
-def _write_wholes(value: tuple, whole: list[int], _: list[int]) -> None:
-    whole += value
-
-
-def _write_double(value: Any, whole: list[int], floats: list[int]) -> None:
-    (floats if len(floats) < FLOATS else whole).append(np.float64(value).view(np.int64))
-
-
-def _write_single(value: Any, whole: list[int], floats: list[int]) -> None:
-    (floats if len(floats) < FLOATS else whole).append(np.float32(value).view(np.uint32))
-
-
-def _write_fields(fields: Sequence[Part], value: tuple, whole: list[int], floats: list[int]) -> None:
-    for part, field in zip(fields, value, strict=True):
-        part(field, whole, floats)
-
-
 __all__ = [
-    "FIRST_FLOAT", "HEAD", "KNOWN", "SIZES", "Form", "address_of", "compiled", "form_for", "form_of", "walk", "walker",
-    "word",
+    "FIRST_FLOAT", "HEAD", "KNOWN", "SIZES", "address_of", "code_for", "code_of", "compiled", "walk", "walker", "word",
+    "written",
 ]
