@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
-from operator import attrgetter, is_
+from itertools import chain, repeat
+from operator import add, attrgetter, is_
 from typing import Any
 
 from .. import lr_scheduler
@@ -118,17 +118,11 @@ class _Plan:
         """The number of each parameter's group; parameters with equal lr and wd multipliers form a group."""
         optimizer = self._optimizer
         self._multipliers = [dict(getattr(optimizer, name)) for name in _MULTIPLIERS]
-        known: dict[str, int] = {}
-        self._first_of_group: list[Index] = []
-        groups = []
-        for index in self._indices:
-            factors = [optimizer._multiplier(index, getattr(optimizer, kind), kind) for kind in ("lr_mult", "wd_mult")]
-            key = repr(factors)
-            if key not in known:
-                known[key] = len(known)
-                self._first_of_group.append(index)
-            groups.append(known[key])
-        return groups
+        kinds = [(kind, getattr(optimizer, kind)) for kind in ("lr_mult", "wd_mult")]
+        factors = [repr([optimizer._multiplier(each, table, kind) for kind, table in kinds]) for each in self._indices]
+        numbers = {factor: number for number, factor in enumerate(dict.fromkeys(factors))}
+        self._first_of_group = [self._indices[factors.index(factor)] for factor in numbers]
+        return [numbers[factor] for factor in factors]
 
     def _calls(self, rate: float, count: int) -> list[RuleCall]:
         """The loop call for each group; the calls differ only in their hyperparameters.
@@ -184,21 +178,15 @@ class _Plan:
         Raises:
             Unfit: counts differ, and the learning rate or the hyperparameters depend on them.
         """
-        optimizer = self._optimizer
-        found: set[Any] = set()
+        optimizer, found = self._optimizer, set[int]()
         for device, indices in self._by_device.items():
             optimizer._set_current_context(device)
             counts = optimizer._index_update_count
-            known = [*map(counts.get, indices)]
-            found.update(known)
-            if len(found) == 1 and known[0] is not None:
-                counts.update(dict.fromkeys(indices, known[0] + 1))
-                continue
-            made = [optimizer.begin_num_update if n is None else n for n in known]
-            found = {n for n in found if n is not None}.union(made)
-            if len(found) > 1 and (optimizer.lr_scheduler is not None or type(optimizer) in _COUNTING):
-                raise Unfit  # each parameter has a rate or hyperparameters of its own
-            counts.update(zip(indices, [n + 1 for n in made], strict=True))
+            before = [*map(counts.get, indices, repeat(optimizer.begin_num_update))]
+            found.update(before)
+            counts.update(zip(indices, map(add, before, repeat(1)), strict=False))
+        if len(found) > 1 and (optimizer.lr_scheduler is not None or type(optimizer) in _COUNTING):
+            raise Unfit  # each parameter has a rate or hyperparameters of its own
         optimizer._set_current_context(self._last_device)
         optimizer.num_update = max(optimizer.num_update, max(found) + 1)
         return min(found) + 1
@@ -223,20 +211,7 @@ class _Plan:
         self._seen, self._told = attributes, told
 
 
-class _NoPlan:
-    """Parameters that take the usual path as long as optimizer and states are the same objects."""
-
-    def __init__(self, updater: Updater) -> None:
-        self._optimizer, self._states = updater.optimizer, updater.states
-
-    def fits(self, updater: Updater) -> bool:
-        return updater.optimizer is self._optimizer and updater.states is self._states
-
-    def step(self) -> None:
-        raise Unfit
-
-
-_PLANS: weakref.WeakKeyDictionary[Updater, Recorder[_Plan | _NoPlan]] = weakref.WeakKeyDictionary()
+_PLANS: weakref.WeakKeyDictionary[Updater, Recorder[_Plan]] = weakref.WeakKeyDictionary()
 
 
 def _is_same(one: dict, other: dict) -> bool:
@@ -311,26 +286,27 @@ def _done(
         key = (kind, *[0 if array is None else id(_MEMORY(array)) for array in arrays])
     recorder = _PLANS.setdefault(updater, Recorder(LIMIT, 8 * LIMIT))
     plan = recorder.made.get(key)
+    if plan is None and not recorder.is_due(key):
+        return False
     try:
         if plan is None or not plan.fits(updater):
-            if plan is None and not recorder.is_due(key):
-                return False
             given = rows()
             if not all(row.key in updater.states for row in given):  # the usual path makes the states
                 return False
             plan = recorder.keep(key, _made(updater, given, together))
-            assert plan is not None
-        plan.step()
+        if plan is not None:
+            plan.step()
     except Unfit:
         return False
-    return True
+    return plan is not None
 
 
-def _made(updater: Updater, rows: Sequence[Row], together: int) -> _Plan | _NoPlan:
+def _made(updater: Updater, rows: Sequence[Row], together: int) -> _Plan | None:
+    """The plan for ``rows``; None where they take the usual path from now on."""
     try:
-        return _Plan(updater, rows, together) if rows else _NoPlan(updater)
+        return _Plan(updater, rows, together) if rows else None
     except Unfit:
-        return _NoPlan(updater)
+        return None
 
 
 __all__ = ["RULES", "is_updated_on_devices", "is_updated_on_store"]
