@@ -73,9 +73,7 @@ class Table:
             StepFailed: a step failed; the steps after it have not run.
         """
         key = is_train, SCOPE.get()
-        rows = self.recorder.made.get(key)
-        if rows is None and self.recorder.is_due(key):  # the first run compiles kernels
-            rows = self.recorder.keep(key, walked(_Writer(is_train, self._pool.lent).rows(self._steps)))
+        rows = self.recorder.made.get(key) or self._rows(key)
         if rows is None:
             return False
         at = 0
@@ -90,9 +88,18 @@ class Table:
         return True
 
     def walked(self, is_train: bool) -> Rows | None:
-        """The recorded calls of a run if machine code makes all of them, else None."""
-        rows = self.recorder.made.get((is_train, SCOPE.get()))
+        """The recorded calls of a second or later run if machine code makes all of them, else None."""
+        key = is_train, SCOPE.get()
+        rows = self.recorder.made.get(key)
+        if rows is None and self.recorder.has_seen(key):
+            rows = self._rows(key)
         return rows if rows is not None and rows.place[0] else None
+
+    def _rows(self, key: tuple) -> Rows | None:
+        """The recorded calls of a run; None in the first run, which compiles kernels."""
+        if not self.recorder.is_due(key):
+            return None
+        return self.recorder.keep(key, walked(_Writer(key[0], self._pool.lent).rows(self._steps)))
 
 
 class _Writer:

@@ -46,6 +46,10 @@ class Recorder(Generic[Made]):
         self._seen.add(number)
         return False
 
+    def has_seen(self, key: Hashable) -> bool:
+        """Whether ``key`` has come before."""
+        return key in self.made or hash(key) in self._seen
+
     def keep(self, key: Hashable, made: Made | None) -> Made | None:
         """Store a recording, or None where the call cannot be recorded, and return it."""
         if len(self.made) >= self._limit:
