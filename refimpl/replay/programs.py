@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -171,26 +172,21 @@ def page_of(
     if not isinstance(step, (ForwardStep, BackwardStep, AddStep)) or isinstance(step, TransferStep):
         return None
     op, p = step.op, step.params
-    if type(op) is not Op or engine.goes_alone(p) or not (likely or step.is_direct) or not _is_on_cpu(step):
+    if type(op) is not Op or engine.goes_alone(p) or not (likely or step.is_direct):
         return None
-    if isinstance(step, BackwardStep):
-        heads, first = len(step.heads), len(step.heads) + len(step.needs)
-        return (
-            (op, exact(p), "backward", first),
-            lambda b: runner.backward(op, p, b[:heads], b[heads:first], b[first:], is_train=is_train),
-            [*step.heads, *step.needs, *step.gradients],
-        )
-    first = len(step.inputs)
-    return (  # a page that draws fails here for lack of random streams, after it has noted its other calls
-        (op, exact(p), "forward", first), lambda b: runner.fill(op, p, b[:first], b[first:], is_train=is_train),
-        [*step.inputs, *step.outputs],
-    )
+    is_back = isinstance(step, BackwardStep)
+    parts: list[list] = [step.heads, step.needs, step.gradients] if is_back else [step.inputs, step.outputs]
+    run: Callable[..., object] = runner.backward if is_back else runner.fill
+    if any(buffer is not None and buffer.device != "cpu" for buffer in parts[-1]):
+        return None
+    sizes = [len(part) for part in parts]
 
+    def page(given: list[Any]) -> None:
+        each = iter(given)
+        run(op, p, *[[*islice(each, size)] for size in sizes], is_train=is_train)
 
-def _is_on_cpu(step: ForwardStep | BackwardStep | AddStep) -> bool:
-    """Whether all buffers that a step fills are in memory of the CPU."""
-    filled = step.gradients if isinstance(step, BackwardStep) else step.outputs
-    return all(buffer is None or buffer.device == "cpu" for buffer in filled)
+    # a page that draws fails for lack of random streams, after it has noted its other calls
+    return (op, exact(p), run, *sizes), page, [*chain(*parts)]
 
 
 def exact(p: tuple) -> tuple:
