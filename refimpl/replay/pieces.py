@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base import decides
-from .native.native_calls import SIZES, walker, written
+from ..kernels.tuned.native_calls import SIZES, walker, written
 
 MOST_ELEMENTS = 1 << 22
 """The most elements that the arrays of a piece have in all: Ctrl-C is noticed between pieces."""

@@ -40,8 +40,8 @@ from ..kernels.foundation.contract import Op
 from ..kernels.foundation.described import Borrowed
 from ..kernels.foundation.loop import Loop
 from ..kernels.foundation.quirk import SCOPE
+from ..kernels.tuned.native_calls import code_of
 from .asking import LoopCall, Memory, Page, Place, repeatable_calls
-from .native.native_calls import code_of
 from .pieces import Piece, Rows, walked
 from .recorder import Recorder
 

@@ -1,9 +1,9 @@
 """The kernel calls that update many parameters: sums of gradients, the loop of a rule, copies of the new weights.
 
-Machine code makes them all (``native/native_calls.py``): no Ctrl-C comes between two of them. Gradients are added up,
-a weight is updated, and its copies are written piece by piece, so that a piece stays in the cache. Where weights have
-copies on other contexts, half of the pieces of a large array are left to a thread that watches for work
-(``native/hand_over.py``), in its own cache.
+Machine code makes them all (``kernels/tuned/native_calls.py``): no Ctrl-C comes between two of them. Gradients are
+added up, a weight is updated, and its copies are written piece by piece, so that a piece stays in the cache. Where
+weights have copies on other contexts, half of the pieces of a large array are left to a thread that watches for work
+(``kernels/tuned/hand_over.py``), in its own cache.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ..kernels.elementwise import MAPS
 from ..kernels.foundation import Loop
 from ..kernels.foundation.buffer import aligned_empty
 from ..kernels.foundation.loops import COPY
+from ..kernels.tuned.hand_over import latest
+from ..kernels.tuned.native_calls import FIRST_FLOAT, FLOATS, SIZES, address_of, code_for, walker, written
 from ..ndarray import NDArray
 from ..optimizer.rule import Index
-from .native.hand_over import latest
-from .native.native_calls import FIRST_FLOAT, FLOATS, SIZES, address_of, code_for, walker, written
 from .rule_call import SINGLE, RuleCall, Unfit
 
 ADD = MAPS["add"]

@@ -20,10 +20,10 @@ import refimpl as mx
 from refimpl.engine import fast_road
 from refimpl.executor.memory_pool import Pool
 from refimpl.executor.step_runner import run_steps
+from refimpl.kernels.tuned import hand_over, native_calls
+from refimpl.kernels.tuned.hand_over import HandOver
 from refimpl.module.thread_pool import ThreadPool
 from refimpl.replay import pieces, side_by_side, update_calls
-from refimpl.replay.native import hand_over, native_calls
-from refimpl.replay.native.hand_over import HandOver
 from refimpl.replay.pieces import Piece, Rows
 from refimpl.replay.programs import Table
 from refimpl.replay.side_by_side import Beside

@@ -20,8 +20,8 @@ import refimpl as mx
 from refimpl.engine import fast_road, profiling_hook
 from refimpl.kernels.foundation import plain_kernels
 from refimpl.kernels.foundation.loop import python_loops
+from refimpl.kernels.tuned.native_calls import KNOWN
 from refimpl.replay import updates
-from refimpl.replay.native.native_calls import KNOWN
 from refimpl.replay.update_calls import Walk
 
 from .bound import WAYS, failed_array

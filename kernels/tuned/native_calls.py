@@ -25,9 +25,9 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
-from ...kernels.foundation import cache as kernel_cache
-from ...kernels.foundation import interrupts
-from ...kernels.foundation.texts import UNCALLED_FROM_C
+from ..foundation import cache as kernel_cache
+from ..foundation import interrupts
+from ..foundation.texts import UNCALLED_FROM_C
 
 KNOWN = sys.platform != "win32" and platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64")
 """Whether this machine has one of the calling conventions named above."""

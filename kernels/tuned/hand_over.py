@@ -21,8 +21,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, register_jitable
 
-from ...kernels.foundation.buffer import LONG, aligned_empty
-from ...kernels.foundation.forks import renew_in_child
+from ..foundation.buffer import LONG, aligned_empty
+from ..foundation.forks import renew_in_child
 from .native_calls import compiled, walk, word
 
 STATES = {
