@@ -83,16 +83,17 @@ def repeatable_calls(page: Page, given: Sequence[Memory | None], *, apart: bool)
         given: descriptions of its buffers.
         apart: whether the call of a twin is replaced by the calls of its kernels, with the memory that it borrows.
     """
-    found, again = (_noted(page, given, Notes(), apart=apart) for _ in range(2))
+    found, again = (noted(page, given, Notes(), apart=apart) for _ in range(2))
     return found if found and _is_same(found, again) else None
 
 
 def likely_calls(page: Page, given: Sequence[Memory | None]) -> list[LoopCall]:
     """The calls of ``page`` for buffers like ``given`` if all elements are finite, up to the page's first error."""
-    return _noted(page, given, _Guesses(), apart=True) or []
+    return noted(page, given, _Guesses(), apart=True) or []
 
 
-def _noted(page: Page, given: Sequence[Memory | None], notes: Notes, *, apart: bool) -> list[LoopCall] | None:
+def noted(page: Page, given: Sequence[Memory | None], notes: Notes, *, apart: bool) -> list[LoopCall] | None:
+    """The calls of one run of ``page``; the arguments are those of :func:`repeatable_calls`. None where it fails."""
     memory: dict[int, Described] = {}
     for one in given:
         if one is not None and one.number not in memory:
@@ -150,4 +151,4 @@ def _is_same(one: Any, other: Any) -> bool:
     return one is other or isinstance(one, (int, float, np.generic)) or (isinstance(one, np.ndarray) and not one.ndim)
 
 
-__all__ = ["LoopCall", "Memory", "Page", "Place", "likely_calls", "repeatable_calls"]
+__all__ = ["LoopCall", "Memory", "Page", "Place", "likely_calls", "noted", "repeatable_calls"]
