@@ -174,9 +174,10 @@ def page_of(
     op, p = step.op, step.params
     if type(op) is not Op or engine.goes_alone(p) or not (likely or step.is_direct):
         return None
-    is_back = isinstance(step, BackwardStep)
-    parts: list[list] = [step.heads, step.needs, step.gradients] if is_back else [step.inputs, step.outputs]
-    run: Callable[..., object] = runner.backward if is_back else runner.fill
+    run: Callable[..., object] = runner.backward if isinstance(step, BackwardStep) else runner.fill
+    parts: list[Sequence[Buffer | None]] = (
+        [step.heads, step.needs, step.gradients] if isinstance(step, BackwardStep) else [step.inputs, step.outputs]
+    )
     if any(buffer is not None and buffer.device != "cpu" for buffer in parts[-1]):
         return None
     sizes = [len(part) for part in parts]

@@ -79,7 +79,7 @@ class StandIn:
         if calls is None or len(calls) != 1 or calls[0].by_twin or not isinstance(calls[0].loop, Loop):
             raise Unfit
         ((loop, _, args),) = calls
-        order = [arg.memory for arg in args if type(arg) is Place]
+        order: list[Any] = [arg.memory for arg in args if type(arg) is Place]
         size, *numbers = args[len(order) :]
         named = len(numbers) == 1 and type(numbers[0]) is tuple
         if named:
