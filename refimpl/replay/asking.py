@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +76,9 @@ class LoopCall(NamedTuple):
     args: list[Any]
 
 
+_LOOP, _ARGS = attrgetter("loop"), attrgetter("args")
+
+
 def repeatable_calls(page: Page, given: Sequence[Memory | None], *, apart: bool) -> list[LoopCall] | None:
     """The calls of ``page`` on the CPU for buffers like ``given``; None where they cannot be known or repeated.
 
@@ -84,7 +88,9 @@ def repeatable_calls(page: Page, given: Sequence[Memory | None], *, apart: bool)
         apart: whether the call of a twin is replaced by the calls of its kernels, with the memory that it borrows.
     """
     found, again = (noted(page, given, Notes(), apart=apart) for _ in range(2))
-    return found if found and _is_same(found, again) else None
+    if not found or again is None or [*map(_LOOP, found)] != [*map(_LOOP, again)]:
+        return None
+    return found if all(map(_is_same, map(_ARGS, found), map(_ARGS, again))) else None
 
 
 def likely_calls(page: Page, given: Sequence[Memory | None]) -> list[LoopCall]:
@@ -140,9 +146,9 @@ def _place(arg: Any) -> Any:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two calls, or arguments of two calls, are the same.
+    """Whether an argument of two calls is the same, or a list of arguments.
 
-    Loops and tables must be one object, which temporary memory never is. Numbers follow from parameters and shapes.
+    Tables must be one object, which temporary memory never is. Numbers follow from parameters and shapes.
     """
     if type(one) is Place:
         return one == other
