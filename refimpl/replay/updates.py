@@ -99,6 +99,8 @@ class _Plan:
         self._memory = [*map(_MEMORY, self._arrays)]
         for row, part in zip(rows, parts, strict=True):
             require_alike([row.weight, *row.grads, *part, *row.copies])
+            if len(part) != len(parts[0]):
+                raise Unfit
         require_apart(rows, self._arrays)
         self._by_device: dict[int, list[Index]] = {}
         for row in rows:

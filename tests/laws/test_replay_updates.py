@@ -243,6 +243,14 @@ def test_nothing_that_happens_between_updates_is_missed(happening):
     _agree("adam", 1, None, steps)
 
 
+@pytest.mark.clause("Updater/at-once")
+def test_parameters_with_other_states_take_the_usual_path():
+    """A parameter that is new since momentum is 0 has no state, the others have one."""
+    events = ("nothing", "no momentum", "new parameter")
+    steps = [(event, "nothing", 0.0) for event in events]
+    assert _agree("momentum", 2, "local", [*steps, *PLAIN]) == 1
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("rule", list(OTHERS))
 @settings(max_examples=12)
