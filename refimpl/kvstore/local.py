@@ -294,7 +294,7 @@ class KVStore(KVStoreBase):
             self._pull_all(targets)
 
     def _pushpull_at_once(self, names: Sequence[str], grads: Sequence[Any], weights: Sequence[Any]) -> bool:
-        """:meth:`pushpull` of the parameters with gradients by a replay; False where that is not possible."""
+        """:meth:`pushpull` of the parameters with gradients by one kernel call; False where that is not possible."""
         if self._compression is not None or self._key_kind is not str or not weights or not grads:
             return False
         return fast_road.is_open() and fast_road.road.is_updated_on_store(
