@@ -44,7 +44,7 @@ from .util import is_np_array, is_np_shape, np_array, np_shape, set_np_shape, us
 ndarray.CachedOp = cached_op.CachedOp  # type: ignore[misc]  # MXNet's name for it, declared there
 test_utils.mx = _sys.modules[__name__]  # its star import brings mx, as MXNet's does
 _submodules.fill(__name__)
-if (_Path(__file__).parent / "replay").is_dir():  # a reader may take the folder away
+if all((_Path(__file__).parent / _folder).is_dir() for _folder in ("replay", "kernels/tuned")):  # both may be away
     from . import replay as _replay  # noqa: F401  # it offers itself to engine.fast_road
 quirks.read_environment()
 engine.fast_road.read_switch()

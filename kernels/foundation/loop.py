@@ -163,6 +163,15 @@ class DistinctArrays(CompilerBase):
         return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
 
 
+def compiled(body: FunctionType, name: str, module: str) -> Any:
+    """What Numba makes of a text for the CPU, cached under its name and its module; it runs without Python's lock."""
+    body.__name__ = body.__qualname__ = name
+    body.__module__ = module
+    dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=DistinctArrays, **UNCALLED_FROM_C)(body)
+    kernel_cache.enable(dispatcher)
+    return dispatcher
+
+
 LOOPS: list[Loop] = []  # every loop ever declared, for the laws and the bench
 
 
@@ -249,12 +258,7 @@ class Loop:
     def _build_cpu(self) -> Any:
         if numba.config.DISABLE_JIT:
             return _as_python(self._source, axes=self.axes)
-        body = rewrite(self._source, "cpu", self.axes)
-        body.__name__ = body.__qualname__ = self._label
-        body.__module__ = self._source.__module__
-        dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=DistinctArrays, **UNCALLED_FROM_C)(body)
-        kernel_cache.enable(dispatcher)
-        return dispatcher
+        return compiled(rewrite(self._source, "cpu", self.axes), self._label, self._source.__module__)
 
     @property
     def gpu(self) -> Any:

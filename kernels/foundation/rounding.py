@@ -15,85 +15,78 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils
+import numpy as np
 
-_FLOATS = {"float32": ir.FloatType(), "float64": ir.DoubleType()}
-_PRODUCTS = {"float32": "llvm.nvvm.mul.rn.f", "float64": "llvm.nvvm.mul.rn.d"}
-_REMAINDERS = {"float32": "__nv_fmodf", "float64": "__nv_fmod"}
-_SIGNS = {"float32": "__nv_copysignf", "float64": "__nv_copysign"}
+KINDS = {"float32": np.float32, "float64": np.float64}
 
 
-def _called(builder: Any, name: str, left: Any, right: Any) -> Any:
-    """A function of CUDA of two numbers of one type, which is its result's."""
-    kind = ir.FunctionType(left.type, [left.type, right.type])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [left, right])
+def _product(kind: Any, libdevice: Any) -> Callable:
+    multiply = libdevice.fmul_rn if kind is np.float32 else libdevice.dmul_rn
+    return lambda a, b: multiply(kind(a), kind(b))
 
 
-def _product(builder: Any, kind: str, left: Any, right: Any) -> Any:
-    return _called(builder, _PRODUCTS[kind], left, right)
-
-
-def _modulo(builder: Any, kind: str, left: Any, right: Any) -> Any:
+def _modulo(kind: Any, libdevice: Any) -> Callable:
     """The remainder of ``math.fmod``, which is exact, moved to the side of 0 on which the divisor is."""
-    zero = ir.Constant(_FLOATS[kind], 0.0)
-    rest = _called(builder, _REMAINDERS[kind], left, right)
-    below, wanted = (builder.fcmp_ordered("<", number, zero) for number in (rest, right))
-    moved = builder.select(builder.xor(below, wanted), builder.fadd(rest, right), rest)
-    is_zero = builder.fcmp_ordered("==", rest, zero)
-    return builder.select(is_zero, _called(builder, _SIGNS[kind], zero, right), moved)
+    single = kind is np.float32
+    remainder, copysign = ((libdevice.fmodf, libdevice.copysignf) if single else (libdevice.fmod, libdevice.copysign))
+
+    def modulo(a, b):
+        divisor = kind(b)
+        rest = remainder(kind(a), divisor)
+        zero, moved = copysign(kind(0), divisor), rest + divisor
+        return zero if rest == 0 else moved if (rest < 0) != (divisor < 0) else rest
+
+    return modulo
 
 
-def _chosen(comparison: str) -> Callable:
-    """The second number where the comparison with the first holds, which it never does for NaN; else the first."""
-    def build(builder: Any, kind: str, left: Any, right: Any) -> Any:
-        del kind
-        return builder.select(builder.fcmp_ordered(comparison, right, left), right, left)
-
-    return build
+def _greater(kind: Any, libdevice: Any) -> Callable:
+    del libdevice
+    return lambda a, b: kind(b) if kind(b) > kind(a) else kind(a)
 
 
-def _function(operation: Callable, of_floats: Callable) -> Any:
+def _lesser(kind: Any, libdevice: Any) -> Callable:
+    del libdevice
+    return lambda a, b: kind(b) if kind(b) < kind(a) else kind(a)
+
+
+def _function(operation: Callable, of_floats: Callable) -> Callable:
     """``operation`` as a function for CUDA's compiler; for whole numbers it is the usual operation."""
-    extending = importlib.import_module("numba.cuda.extending")
+    extending, libdevice, descriptor = (
+        importlib.import_module(f"numba.cuda.{name}") for name in ("extending", "libdevice", "descriptor")
+    )
 
-    def typed(typing, a, b):
+    def function(a, b):
+        raise NotImplementedError
+
+    @extending.overload(function)
+    def typed(a, b):
         kinds = tuple(getattr(kind, "literal_type", kind) for kind in (a, b))
-        usual = typing.resolve_function_type(operation, kinds, {})
-        kind = str(usual.return_type)
+        usual = descriptor.cuda_target.typing_context.resolve_function_type(operation, kinds, {})
+        kind = KINDS.get(str(usual.return_type))
+        return (lambda a, b: operation(a, b)) if kind is None else of_floats(kind, libdevice)
 
-        def build(context, builder, signature, args):
-            wanted = usual.args if kind not in _FLOATS else (usual.return_type,) * 2
-            given = zip(args, signature.args, wanted, strict=True)
-            left, right = (context.cast(builder, value, of, to) for value, of, to in given)
-            if kind not in _FLOATS:
-                return context.get_function(operation, usual)(builder, (left, right))
-            return of_floats(builder, kind, left, right)
-
-        return usual.return_type(a, b), build
-
-    return extending.intrinsic(typed)
+    return function
 
 
 @cache
-def times() -> Any:
+def times() -> Callable:
     """``a * b``, rounded before anything is added to it."""
     return _function(operator.mul, _product)
 
 
 @cache
-def modulo() -> Any:
+def modulo() -> Callable:
     """``a % b``, exact before it takes the sign of b."""
     return _function(operator.mod, _modulo)
 
 
 @cache
-def greater() -> Any:
+def greater() -> Callable:
     """``max(a, b)``, which is a unless b > a."""
-    return _function(max, _chosen(">"))
+    return _function(max, _greater)
 
 
 @cache
-def lesser() -> Any:
+def lesser() -> Callable:
     """``min(a, b)``, which is a unless b < a."""
-    return _function(min, _chosen("<"))
+    return _function(min, _lesser)

@@ -30,6 +30,9 @@ from .image import View, space_to_depth, store_runs, view
 from .kernel import FLOATS, TILE_COST, kernel, twin, wide_tile, workspace
 from .simd import fma_tile, load_offsets, ramp, store_tile, zero_tile
 
+FEW = 8  # so many filters fill no more than half of the lanes of ``convolution_inside``,
+NARROW = 6  # which then is faster only for padded images, and for lines of outputs shorter than this
+
 
 @kernel
 def convolve_tiles(data, weight, out, g: Geometry, v: View, image, narrow, rows, blocks):
@@ -85,7 +88,8 @@ def convolve(data: Buffer, weight: Buffer, out: Buffer, g: Geometry) -> None:
         return
     rows, blocks = wide_tile(filters)
     v = view(g, len(blocks))
-    if g.kernel != (1, 1, 1) and convolution_inside.cost(g) <= cost(g, v, len(rows)):
+    few = filters <= FEW and g.out_w >= NARROW and not any(g.pad)
+    if not few and g.kernel != (1, 1, 1) and convolution_inside.cost(g) <= cost(g, v, len(rows)):
         convolution_inside.convolve(data, weight, out, g)
         return
     convolve_tiles(

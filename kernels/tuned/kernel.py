@@ -10,16 +10,14 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba import njit
 
-from ..foundation import cache as kernel_cache
 from ..foundation import interrupts
 from ..foundation.ahead import declare
 from ..foundation.buffer import allocate
 from ..foundation.described import LENDER, lent
 from ..foundation.forks import own_lock
-from ..foundation.loop import DistinctArrays, Loop
-from ..foundation.texts import UNCALLED_FROM_C, rewrite
+from ..foundation.loop import Loop, compiled
+from ..foundation.texts import rewrite
 from .simd import tile_sizes
 
 Tuples = tuple[tuple[int, ...], tuple[int, ...]]
@@ -52,14 +50,10 @@ class Kernel:
 
     def _made(self) -> Any:
         body = rewrite(Loop._bound(self._function, self._bound), "cpu")
-        body.__name__ = body.__qualname__ = self._name
-        body.__module__ = self._function.__module__
         scope = body.__globals__
         called = {name: scope[name] for name in body.__code__.co_names if isinstance(scope.get(name), Kernel)}
         scope.update({name: other.dispatcher for name, other in called.items()})
-        dispatcher = njit(nogil=True, error_model="numpy", pipeline_class=DistinctArrays, **UNCALLED_FROM_C)(body)
-        kernel_cache.enable(dispatcher)
-        return dispatcher
+        return compiled(body, self._name, self._function.__module__)
 
 
 def kernel(function: FunctionType, label: str = "", **bound: Any) -> Any:

@@ -18,10 +18,10 @@ from ..ndarray import NDArray, zeros
 from ..ndarray.creation import zeros_of
 from ..ndarray.requirements import REQUIREMENTS, require_known
 from ..symbol import devices, inference, storage
+from ..symbol.graph import Facts
 from ..symbol.inferred_lists import require_sides
 from ..symbol.ir import Node, variables
 from ..symbol.symbol import Symbol
-from ..symbol.value_numbers import Facts
 from .executor import Executor
 
 

@@ -22,10 +22,9 @@ from ..engine import fast_road
 from ..kernels.foundation import Buffer, allocate, known
 from ..ndarray import NDArray
 from ..ndarray.creation import zeros_of
-from ..symbol import Symbol, dead_branches, devices, gradient, inference, memory, passes
-from ..symbol.graph import Graph
-from ..symbol.ir import Entry, Node, variables
-from ..symbol.value_numbers import Facts
+from ..symbol import Symbol, devices, gradient, inference, memory, passes
+from ..symbol.graph import Facts, Graph
+from ..symbol.ir import Entry, Node, is_placeholder, variables
 from .memory_pool import Parts, Pool
 from .steps import (
     AddStep,
@@ -259,7 +258,7 @@ class Program:
     def _place_placeholders(self) -> None:
         """Give a placeholder, which stands for a shape only, a buffer without elements."""
         for node in self.graph.order():
-            if node.op is None and dead_branches.is_placeholder(node):
+            if node.op is None and is_placeholder(node):
                 device = self.graph.contexts[id(node)].memory
                 nothing = allocate((0,), np.dtype(np.float32), device).flat
                 self._memory[self._values.made_by(node)[0]] = Buffer(nothing, self.graph.shapes[id(node), 0], device)

@@ -17,7 +17,7 @@ from ..engine.compiling import RUNNING
 from ..kernels.foundation import Buffer
 from ..ndarray import NDArray, zeros
 from ..resource import random_streams
-from ..symbol.dead_branches import is_placeholder
+from ..symbol.ir import is_placeholder
 from .monitored_names import monitored_inputs
 from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, StepFailed, ZeroStep
 

@@ -154,7 +154,7 @@ def _update_params(
 
 
 def _is_replayed(updater: Any, param_arrays: Any, grad_arrays: Any, num_device: int) -> bool:
-    """Whether one call of a kernel has updated all parameters."""
+    """Whether a replay has updated all parameters."""
     return fast_road.is_open() and fast_road.road.is_updated_on_devices(updater, param_arrays, grad_arrays, num_device)
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from .. import ndarray, symbol
 from ..base import decides, refusal, require
 from ..ndarray import NDArray, operators
-from ..symbol import Symbol, compose
+from ..symbol import Symbol
 from ..symbol.calls import graph_key
+from ..symbol.operators import call as make_symbol
 from .custom import find
 from .record import CUSTOM, CustomUse
 
@@ -105,7 +106,7 @@ def compose_custom(
     given, named, attrs = _split(Symbol, data, kwargs)
     if named:
         _known(named, CustomUse({key: value for key, value in attrs.items() if graph_key(CUSTOM, key) is None}))
-    return compose.call(CUSTOM, called, named or given, attrs, name, attr)
+    return make_symbol(CUSTOM, called, named or given, attrs, name, attr)
 
 
 def publish() -> None:

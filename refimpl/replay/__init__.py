@@ -5,12 +5,12 @@ same walk is due (``recorder.py``), its page is asked for its kernels and their 
 the kernels are called without the functions in between: for calls on arrays (``array_calls.py``), gradients of autograd
 (``gradients.py``, ``tapes.py``), runs of an executor (``programs.py``), and updates of parameters (``updates.py``).
 
-Machine code makes the kernel calls of a whole run (``pieces.py``, ``native/native_calls.py``), for several contexts at
-the same time (``side_by_side.py``, ``native/hand_over.py``), and updates many parameters by one call
-(``native/update_kernels.py``).
+Machine code makes the kernel calls of a whole run (``pieces.py``) and of a whole update (``update_calls.py``), for
+several contexts at the same time (``side_by_side.py``); ``kernels/tuned/native_calls.py`` and
+``kernels/tuned/hand_over.py`` are that code.
 Because a page can be asked before it has run, kernels are compiled before they are needed (``foreseen.py``).
 
-Nothing else imports this folder. Without it every call runs its page, with the same bits.
+Nothing else imports this folder. Without it or ``kernels/tuned`` every call runs its page, with the same bits.
 """
 
 import sys

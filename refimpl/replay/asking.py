@@ -11,9 +11,9 @@ memory. A twin is asked in the same way for the kernels that it calls (:func:`re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from math import prod
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,10 +44,6 @@ class Unknown:
     __hash__ = None  # type: ignore[assignment]  # nor may a dict or set use it
 
 
-def _give_nothing(*_: Any) -> Unknown:
-    return Unknown()
-
-
 class _Guesses(Notes):
     """Likely calls: a kernel that returns a value returns True, and calls noted before a page fails are kept."""
 
@@ -55,16 +51,7 @@ class _Guesses(Notes):
     is_guess = True
 
 
-Notes.answer = staticmethod(_give_nothing)
-
-
-@contextmanager
-def _lending(notes: Notes) -> Iterator[None]:
-    LENDER.notes = notes
-    try:
-        yield
-    finally:
-        LENDER.notes = None
+Notes.answer = staticmethod(lambda *_: Unknown())
 
 
 class Place(NamedTuple):
@@ -89,6 +76,9 @@ class LoopCall(NamedTuple):
     args: list[Any]
 
 
+_LOOP, _ARGS = attrgetter("loop"), attrgetter("args")
+
+
 def repeatable_calls(page: Page, given: Sequence[Memory | None], *, apart: bool) -> list[LoopCall] | None:
     """The calls of ``page`` on the CPU for buffers like ``given``; None where they cannot be known or repeated.
 
@@ -97,18 +87,19 @@ def repeatable_calls(page: Page, given: Sequence[Memory | None], *, apart: bool)
         given: descriptions of its buffers.
         apart: whether the call of a twin is replaced by the calls of its kernels, with the memory that it borrows.
     """
-    found, again = (_noted(page, given, Notes(), apart=apart) for _ in range(2))
-    if not found or again is None or len(found) != len(again):
+    found, again = (noted(page, given, Notes(), apart=apart) for _ in range(2))
+    if not found or again is None or [*map(_LOOP, found)] != [*map(_LOOP, again)]:
         return None
-    return found if all(map(_are_same, found, again)) else None
+    return found if all(map(_is_same, map(_ARGS, found), map(_ARGS, again))) else None
 
 
 def likely_calls(page: Page, given: Sequence[Memory | None]) -> list[LoopCall]:
     """The calls of ``page`` for buffers like ``given`` if all elements are finite, up to the page's first error."""
-    return _noted(page, given, _Guesses(), apart=True) or []
+    return noted(page, given, _Guesses(), apart=True) or []
 
 
-def _noted(page: Page, given: Sequence[Memory | None], notes: Notes, *, apart: bool) -> list[LoopCall] | None:
+def noted(page: Page, given: Sequence[Memory | None], notes: Notes, *, apart: bool) -> list[LoopCall] | None:
+    """The calls of one run of ``page``; the arguments are those of :func:`repeatable_calls`. None where it fails."""
     memory: dict[int, Described] = {}
     for one in given:
         if one is not None and one.number not in memory:
@@ -131,12 +122,14 @@ def _calls(loop: Any, given: Sequence[Any], notes: Notes | None) -> list[LoopCal
     if notes is None:
         return whole
     notes.clear()
+    LENDER.notes = notes
     try:
-        with _lending(notes):
-            loop._tuned(*given)
+        loop._tuned(*given)
     except Exception:  # noqa: BLE001  # the twin read elements or slices: keep its call whole
         if not notes.is_guess:
             return whole
+    finally:
+        LENDER.notes = None
     return [call for kernel, args in list(notes) for call in _calls(kernel, args, notes)]
 
 
@@ -152,22 +145,16 @@ def _place(arg: Any) -> Any:
     return arg
 
 
-def _are_same(one: LoopCall, other: LoopCall) -> bool:
-    """Whether two calls have the same loop and the same arguments."""
-    if one.loop is not other.loop or len(one.args) != len(other.args):
-        return False
-    return all(map(_is_same, one.args, other.args))
-
-
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether an argument is the same in two calls; tables must be one object, which temporary memory never is."""
+    """Whether an argument of two calls is the same, or a list of arguments.
+
+    Tables must be one object, which temporary memory never is. Numbers follow from parameters and shapes.
+    """
     if type(one) is Place:
-        return type(other) is Place and one == other
-    if isinstance(one, Buffer) or (isinstance(one, np.ndarray) and one.ndim):
-        return one is other
-    if isinstance(one, tuple):
-        return isinstance(other, tuple) and len(one) == len(other) and all(map(_is_same, one, other))
-    return one is None or isinstance(one, (int, float, np.generic, np.ndarray))
+        return one == other
+    if isinstance(one, (tuple, list)):
+        return isinstance(other, type(one)) and len(one) == len(other) and all(map(_is_same, one, other))
+    return one is other or isinstance(one, (int, float, np.generic)) or (isinstance(one, np.ndarray) and not one.ndim)
 
 
-__all__ = ["LoopCall", "Memory", "Page", "Place", "likely_calls", "repeatable_calls"]
+__all__ = ["LoopCall", "Memory", "Page", "Place", "likely_calls", "noted", "repeatable_calls"]

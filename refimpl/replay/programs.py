@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from ..kernels.foundation.contract import Op
 from ..kernels.foundation.described import Borrowed
 from ..kernels.foundation.loop import Loop
 from ..kernels.foundation.quirk import SCOPE
+from ..kernels.tuned.native_calls import code_of
 from .asking import LoopCall, Memory, Page, Place, repeatable_calls
 from .pieces import Piece, Rows, walked
 from .recorder import Recorder
@@ -71,7 +73,8 @@ class Table:
         Raises:
             StepFailed: a step failed; the steps after it have not run.
         """
-        rows = self.recorder.made.get((is_train, SCOPE.get())) or self._rows(is_train)
+        key = is_train, SCOPE.get()
+        rows = self.recorder.made.get(key) or self._rows(key)
         if rows is None:
             return False
         at = 0
@@ -86,20 +89,18 @@ class Table:
         return True
 
     def walked(self, is_train: bool) -> Rows | None:
-        """The calls of a second or later run if machine code makes all of them, else None."""
+        """The recorded calls of a second or later run if machine code makes all of them, else None."""
         key = is_train, SCOPE.get()
-        found = self.recorder.made.get(key)
-        if found is None and self.recorder.has_seen(key):
-            found = self._rows(is_train)
-        return found if found is not None and found.place[0] else None
+        rows = self.recorder.made.get(key)
+        if rows is None and self.recorder.has_seen(key):
+            rows = self._rows(key)
+        return rows if rows is not None and rows.place[0] else None
 
-    def _rows(self, is_train: bool) -> Rows | None:
+    def _rows(self, key: tuple) -> Rows | None:
         """The recorded calls of a run; None in the first run, which compiles kernels."""
-        key = is_train, SCOPE.get()
-        found = self.recorder.made.get(key)
-        if found is None and self.recorder.is_due(key):
-            found = self.recorder.keep(key, walked(_Writer(is_train, self._pool.lent).rows(self._steps)))
-        return found
+        if not self.recorder.is_due(key):
+            return None
+        return self.recorder.keep(key, walked(_Writer(key[0], self._pool.lent).rows(self._steps)))
 
 
 class _Writer:
@@ -108,15 +109,15 @@ class _Writer:
     def __init__(self, is_train: bool, lent: dict[tuple[Any, np.dtype], np.ndarray]) -> None:
         self._is_train, self._lent = is_train, lent
         self._known: dict[tuple, list[LoopCall] | None] = {}
-        self._codes: dict[tuple[int, ...], tuple[Callable, Any]] = {}
+        self._codes: dict[tuple[int, ...], tuple[Callable, int | None]] = {}
 
     def rows(self, steps: Sequence[Step]) -> Rows:
         """The table of ``steps``."""
         found = [(*called, number) for number, step in enumerate(steps) for called in self._calls(step)]
-        calls, kernels, numbers = map(list, zip(*found, strict=True)) if found else ([], [], [])
-        return Rows(calls, numbers, kernels, [Piece(0, len(calls), None)])
+        calls, codes, numbers = map(list, zip(*found, strict=True)) if found else ([], [], [])
+        return Rows(calls, numbers, codes, [Piece(0, len(calls), None)])
 
-    def _calls(self, step: Step) -> list[tuple[partial, Any]]:
+    def _calls(self, step: Step) -> list[tuple[partial, int | None]]:
         if isinstance(step, (ViewStep, ViewBackwardStep)):
             return []
         asked = page_of(step, self._is_train)
@@ -132,23 +133,18 @@ class _Writer:
                 return [self._call(call, flats) for call in calls]
         return [(partial(step.run, self._is_train), None)]
 
-    def _call(self, call: LoopCall, flats: dict[int, np.ndarray]) -> tuple[partial, Any]:
+    def _call(self, call: LoopCall, flats: dict[int, np.ndarray]) -> tuple[partial, int | None]:
+        """What makes a call, and the address of its machine code, or None."""
         args = [self._argument(arg, flats) for arg in call.args]
         if call.loop is None:
             return partial(args[0].__setitem__, _WHOLE, args[1]), None
         if call.by_twin:
             return partial(call.loop._tuned, *args), None
-        run, compiled = self._machine_code(call, args)
-        return partial(run, *args), compiled
-
-    def _machine_code(self, call: LoopCall, args: list[Any]) -> tuple[Callable, Any]:
-        """The entry point and the compiled kernel of a call; equal steps share them, as only their arrays differ."""
         key = id(call), *[arg.flags.num for arg in args if type(arg) is np.ndarray]
-        found = self._codes.get(key)
-        if found is None:
-            dispatcher = call.loop.cpu if isinstance(call.loop, Loop) else call.loop
-            found = self._codes[key] = _machine_code(dispatcher, args)
-        return found
+        if key not in self._codes:  # equal steps share their machine code, as only their arrays differ
+            self._codes[key] = _machine_code(call.loop.cpu if isinstance(call.loop, Loop) else call.loop, args)
+        run, code = self._codes[key]
+        return partial(run, *args), code
 
     def _argument(self, arg: Any, flats: dict[int, np.ndarray]) -> Any:
         if type(arg) is not Place:
@@ -176,26 +172,22 @@ def page_of(
     if not isinstance(step, (ForwardStep, BackwardStep, AddStep)) or isinstance(step, TransferStep):
         return None
     op, p = step.op, step.params
-    if type(op) is not Op or engine.goes_alone(p) or not (likely or step.is_direct) or not _is_on_cpu(step):
+    if type(op) is not Op or engine.goes_alone(p) or not (likely or step.is_direct):
         return None
-    if isinstance(step, BackwardStep):
-        heads, first = len(step.heads), len(step.heads) + len(step.needs)
-        return (
-            (op, exact(p), "backward", first),
-            lambda b: runner.backward(op, p, b[:heads], b[heads:first], b[first:], is_train=is_train),
-            [*step.heads, *step.needs, *step.gradients],
-        )
-    first = len(step.inputs)
-    return (  # a page that draws fails here for lack of random streams, after it has noted its other calls
-        (op, exact(p), "forward", first), lambda b: runner.fill(op, p, b[:first], b[first:], is_train=is_train),
-        [*step.inputs, *step.outputs],
+    run: Callable[..., object] = runner.backward if isinstance(step, BackwardStep) else runner.fill
+    parts: list[Sequence[Buffer | None]] = (
+        [step.heads, step.needs, step.gradients] if isinstance(step, BackwardStep) else [step.inputs, step.outputs]
     )
+    if any(buffer is not None and buffer.device != "cpu" for buffer in parts[-1]):
+        return None
+    sizes = [len(part) for part in parts]
 
+    def page(given: list[Any]) -> None:
+        each = iter(given)
+        run(op, p, *[[*islice(each, size)] for size in sizes], is_train=is_train)
 
-def _is_on_cpu(step: ForwardStep | BackwardStep | AddStep) -> bool:
-    """Whether all buffers that a step fills are in memory of the CPU."""
-    filled = step.gradients if isinstance(step, BackwardStep) else step.outputs
-    return all(buffer is None or buffer.device == "cpu" for buffer in filled)
+    # a page that draws fails for lack of random streams, after it has noted its other calls
+    return (op, exact(p), run, *sizes), page, [*chain(*parts)]
 
 
 def exact(p: tuple) -> tuple:
@@ -219,13 +211,13 @@ def _lean(calls: list[LoopCall] | None) -> list[LoopCall] | None:
     return None if large else calls
 
 
-def _machine_code(dispatcher: Any, args: list[Any]) -> tuple[Callable, Any]:
-    """(entry point, compiled kernel) for the types of ``args``: an entry point does not look at types again.
+def _machine_code(dispatcher: Any, args: list[Any]) -> tuple[Callable, int | None]:
+    """(entry point, address) for the types of ``args``: an entry point does not look at types again.
 
     (dispatcher, None) where Numba has not compiled the kernel for these types yet.
     """
-    compiled = dispatcher.overloads.get(tuple(map(dispatcher.typeof_pyval, args)))
-    return (dispatcher if compiled is None else compiled.entry_point), compiled
+    kernel = dispatcher.overloads.get(tuple(map(dispatcher.typeof_pyval, args)))
+    return (dispatcher, None) if kernel is None else (kernel.entry_point, code_of(kernel))
 
 
 __all__ = ["Rows", "Table", "described_buffers", "exact", "page_of"]

@@ -1,20 +1,22 @@
 """The loop call of one optimizer step, recorded from the optimizer itself.
 
-A copy of the optimizer updates a parameter whose arrays have no elements (``kernels/foundation/described.py``): a loop
-that gets such arrays notes its call instead of running. So only the optimizer and the page define the step.
+A copy of the optimizer updates a parameter whose arrays have no elements, as a page is asked for its loops
+(``asking.py``). So only the optimizer and the page define the step.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..context import Context
 from ..kernels.foundation import Buffer, Loop
-from ..kernels.foundation.described import Described, Notes
+from ..kernels.foundation.described import Notes
 from ..ndarray import NDArray
 from ..optimizer.rule import Index, Optimizer
+from .asking import Memory, Place, noted
 
 SINGLE = np.dtype(np.float32)
 
@@ -53,18 +55,8 @@ class StandIn:
     """A parameter whose weight, gradient and states have no elements: an update of it only notes loop calls."""
 
     def __init__(self, state: Any, context: Context) -> None:
-        self._noted = Notes()
-        self._context = context
-        self._weight, self._grad, self._state = self._described(), self._described(), self._like(state)
-        self._memory = [array._buffer.flat for array in (self._weight, self._grad, *arrays_of(self._state))]
-
-    def _described(self) -> NDArray:
-        return NDArray(Buffer(Described(0, SINGLE, 1, self._noted), (1,)), self._context)
-
-    def _like(self, state: Any) -> Any:
-        if isinstance(state, (tuple, list)):
-            return type(state)(map(self._like, state))
-        return None if state is None else self._described()
+        self._state, self._context = state, context
+        self._memory = [Memory(number, (1,), SINGLE) for number in range(2 + len(arrays_of(state)))]
 
     def step(self, optimizer: Optimizer, index: Index, rate: float, count: int) -> RuleCall:
         """The loop call of update number ``count``; ``rate`` is the learning rate before multipliers.
@@ -78,23 +70,30 @@ class StandIn:
         vars(double).update(
             vars(optimizer), lr_scheduler=None, lr=rate, num_update=count, _index_update_count={index: count - 1}
         )
-        self._noted.clear()
-        try:
-            double.update_multi_precision(index, self._weight, self._grad, self._state)
-        except Exception as error:  # the usual path meets the same error
-            raise Unfit from error
-        if len(self._noted) != 1 or not isinstance(self._noted[0][0], Loop):
+
+        def update(buffers: list[Buffer]) -> None:
+            weight, grad, *states = (NDArray(buffer, self._context) for buffer in buffers)
+            double.update_multi_precision(index, weight, grad, _like(self._state, iter(states)))
+
+        calls = noted(update, self._memory, Notes(), apart=False)  # the usual path meets the same error, if any
+        if calls is None or len(calls) != 1 or calls[0].by_twin or not isinstance(calls[0].loop, Loop):
             raise Unfit
-        ((loop, given),) = self._noted
-        values = loop.unwrapped(given)
-        order = [self._memory.index(value) for value in values if type(value) is Described]
-        size, *numbers = values[len(order) :]
+        ((loop, _, args),) = calls
+        order: list[Any] = [arg.memory for arg in args if type(arg) is Place]
+        size, *numbers = args[len(order) :]
         named = len(numbers) == 1 and type(numbers[0]) is tuple
         if named:
             (numbers,) = numbers
-        if loop.has_twin_for(given) or order[0] != 0 or size != 1 or {*map(type, numbers)} != {np.float32}:
+        if order[0] != 0 or size != 1 or {*map(type, numbers)} != {np.float32}:
             raise Unfit
         return RuleCall(loop, tuple(order), named, tuple(numbers))
+
+
+def _like(state: Any, arrays: Iterator[NDArray]) -> Any:
+    """The same state with other arrays."""
+    if isinstance(state, (tuple, list)):
+        return type(state)([_like(part, arrays) for part in state])
+    return None if state is None else next(arrays)
 
 
 __all__ = ["SINGLE", "RuleCall", "StandIn", "Unfit", "arrays_of"]

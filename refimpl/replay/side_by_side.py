@@ -14,10 +14,10 @@ from queue import SimpleQueue
 from typing import Any
 
 from ..base import decides
+from ..kernels.tuned.hand_over import HandOver
+from ..kernels.tuned.native_calls import walker
 from ..module.thread_pool import ThreadPool
 from ..quirks import quirks
-from .native.hand_over import HandOver
-from .native.native_calls import walker
 from .pieces import Rows
 from .programs import Table
 

@@ -1,10 +1,10 @@
-"""The update of many parameters as one call of a kernel, in place of one operator for each of them.
+"""The update of many parameters as one walk of machine code, in place of one operator for each of them.
 
 Updating a small parameter alone takes twelve microseconds, of which its loop needs less than one. The others find the
-loop and the hyperparameters, which are the same in every step. So a *plan* of an update holds a table with the
-addresses of weights, gradients and states, and ``update_kernels.py`` goes through the table. A plan gets the loop and
-its hyperparameters from the optimizer itself, which takes a step on arrays without elements (``rule_call.py``): one
-step for all parameters with equal multipliers.
+loop and the hyperparameters, which are the same in every step. So a *plan* of an update holds the kernel calls for all
+weights, gradients and states (``update_calls.py``). A plan gets the loop and its hyperparameters from the optimizer
+itself, which takes a step on arrays without elements (``rule_call.py``): one step for all parameters with equal
+multipliers.
 
 :func:`is_updated_on_devices` and :func:`is_updated_on_store` return False, before anything has changed, where the
 usual path has to be taken: at the first update, which makes the states, and whenever one of these conditions does not
@@ -17,11 +17,9 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
-from operator import attrgetter, is_
+from itertools import chain, repeat
+from operator import add, attrgetter, is_
 from typing import Any
-
-import numpy as np
 
 from .. import lr_scheduler
 from ..base import decides
@@ -30,10 +28,9 @@ from ..ndarray import NDArray, tape
 from ..optimizer import adadelta, adagrad, adam, adamax, ftml, ftrl, rmsprop, sgd, signum
 from ..optimizer.rule import Index
 from ..optimizer.updater import Updater
-from .native.update_kernels import Walk, address_of, empty
 from .recorder import Recorder
-from .rule_call import SINGLE, RuleCall, StandIn, Unfit, arrays_of
-from .update_rows import Row, order_of_addition, require_alike, require_apart
+from .rule_call import RuleCall, StandIn, Unfit, arrays_of
+from .update_calls import Row, Walk, require_alike, require_apart
 
 LIMIT = 64
 """The most plans of one updater: a bucketing module needs one for each bucket."""
@@ -89,7 +86,7 @@ class _Plan:
     def __init__(self, updater: Updater, rows: Sequence[Row], together: int) -> None:
         """Make the plan for ``rows``, each of which has a state in ``updater``.
 
-        ``together`` is the argument of :func:`order_of_addition`.
+        ``together`` is the argument of ``additions``.
 
         Raises:
             Unfit: the usual path has to be taken.
@@ -102,6 +99,8 @@ class _Plan:
         self._memory = [*map(_MEMORY, self._arrays)]
         for row, part in zip(rows, parts, strict=True):
             require_alike([row.weight, *row.grads, *part, *row.copies])
+            if len(part) != len(parts[0]):
+                raise Unfit
         require_apart(rows, self._arrays)
         self._by_device: dict[int, list[Index]] = {}
         for row in rows:
@@ -111,10 +110,8 @@ class _Plan:
         self._seen: list[Any] = []
         self._told: tuple[float, int] = (0.0, 0)
         groups = self._grouped()
-        calls = self._calls(0.0 if optimizer.lr is None else optimizer.lr, 1)
-        self._call = calls[0]
-        self._numbers = _flat(calls)
-        self._walk = self._table(rows, parts, groups, together)
+        self._call, *_ = self._calls(0.0 if optimizer.lr is None else optimizer.lr, 1)
+        self._walk = Walk(rows, parts, groups, self._call, together)
         self._gone: list[Any] = []  # a callback that refers to the plan would keep it alive
         arrays = [array for row in rows for array in (row.weight, *row.grads, *row.copies)]
         self._watched = [weakref.ref(array._buffer.flat, self._gone.append) for array in arrays]
@@ -123,17 +120,11 @@ class _Plan:
         """The number of each parameter's group; parameters with equal lr and wd multipliers form a group."""
         optimizer = self._optimizer
         self._multipliers = [dict(getattr(optimizer, name)) for name in _MULTIPLIERS]
-        known: dict[str, int] = {}
-        self._first_of_group: list[Index] = []
-        groups = []
-        for index in self._indices:
-            factors = [optimizer._multiplier(index, getattr(optimizer, kind), kind) for kind in ("lr_mult", "wd_mult")]
-            key = repr(factors)
-            if key not in known:
-                known[key] = len(known)
-                self._first_of_group.append(index)
-            groups.append(known[key])
-        return groups
+        kinds = [(kind, getattr(optimizer, kind)) for kind in ("lr_mult", "wd_mult")]
+        factors = [repr([optimizer._multiplier(each, table, kind) for kind, table in kinds]) for each in self._indices]
+        numbers = {factor: number for number, factor in enumerate(dict.fromkeys(factors))}
+        self._first_of_group = [self._indices[factors.index(factor)] for factor in numbers]
+        return [numbers[factor] for factor in factors]
 
     def _calls(self, rate: float, count: int) -> list[RuleCall]:
         """The loop call for each group; the calls differ only in their hyperparameters.
@@ -147,31 +138,6 @@ class _Plan:
         if any(call[:3] != calls[0][:3] or len(call.numbers) != len(calls[0].numbers) for call in calls):
             raise Unfit
         return calls
-
-    def _table(
-        self, rows: Sequence[Row], parts: Sequence[list[NDArray]], groups: Sequence[int], together: int
-    ) -> Walk:
-        call, first = self._call, rows[0]
-        added = order_of_addition(len(first.grads), together)
-        longest = max(row.weight.size for row in rows)
-        totals = {total for *_, total in added}
-        self._sums, self._others = ([empty(longest) for _ in totals] for _ in range(2))
-        table = []
-        for row, part, group in zip(rows, parts, groups, strict=True):
-            like_first = len(part) == len(parts[0]) and len(row.grads) == len(first.grads)
-            if not like_first or len(row.copies) != len(first.copies):
-                raise Unfit
-            memory = [*map(_MEMORY, row.grads), *self._sums]
-            given = [row.weight._buffer.flat, memory[added[-1][2] if added else 0], *map(_MEMORY, part)]
-            flats = [given[number] for number in call.order]
-            flats += [memory[number] for addition in added for number in addition]
-            addresses = map(address_of, [*flats, *map(_MEMORY, row.copies)])
-            table.append([row.weight.size, group * len(call.numbers), *addresses])
-        return Walk(
-            call.loop, table, len(call.order), len(call.numbers), named=call.named, sums=len(added),
-            copies=len(first.copies),
-            apart=dict(zip(*(map(address_of, sums) for sums in (self._sums, self._others)), strict=True)),
-        )
 
     def fits(self, updater: Updater) -> bool:
         """Whether the optimizer, its multipliers, all arrays and all states are still those of the plan."""
@@ -195,14 +161,14 @@ class _Plan:
         changed: list[dict] = [vars(optimizer), counters, *counters.values()]
         if scheduler is not None:
             changed.append(vars(scheduler))
-        before, done = [dict(each) for each in changed], self._walk.done
+        before, self._walk.done[0] = [dict(each) for each in changed], 0
         try:
             counted = self._count()
             rate: Any = optimizer.lr if scheduler is None else scheduler(optimizer.num_update)
             self._learn(rate, counted)
-            self._walk(self._numbers)
+            self._walk()
         except BaseException:
-            if self._walk.done == done:  # a Ctrl-C may come just after the walk
+            if not self._walk.done[0]:  # a Ctrl-C may come just after the walk
                 for each, held in zip(changed, before, strict=True):
                     each.clear()
                     each.update(held)
@@ -214,21 +180,15 @@ class _Plan:
         Raises:
             Unfit: counts differ, and the learning rate or the hyperparameters depend on them.
         """
-        optimizer = self._optimizer
-        found: set[Any] = set()
+        optimizer, found = self._optimizer, set[int]()
         for device, indices in self._by_device.items():
             optimizer._set_current_context(device)
             counts = optimizer._index_update_count
-            known = [*map(counts.get, indices)]
-            found.update(known)
-            if len(found) == 1 and known[0] is not None:
-                counts.update(dict.fromkeys(indices, known[0] + 1))
-                continue
-            made = [optimizer.begin_num_update if n is None else n for n in known]
-            found = {n for n in found if n is not None}.union(made)
-            if len(found) > 1 and (optimizer.lr_scheduler is not None or type(optimizer) in _COUNTING):
-                raise Unfit  # each parameter has a rate or hyperparameters of its own
-            counts.update(zip(indices, [n + 1 for n in made], strict=True))
+            before = [*map(counts.get, indices, repeat(optimizer.begin_num_update))]
+            found.update(before)
+            counts.update(zip(indices, map(add, before, repeat(1)), strict=False))
+        if len(found) > 1 and (optimizer.lr_scheduler is not None or type(optimizer) in _COUNTING):
+            raise Unfit  # each parameter has a rate or hyperparameters of its own
         optimizer._set_current_context(self._last_device)
         optimizer.num_update = max(optimizer.num_update, max(found) + 1)
         return min(found) + 1
@@ -249,27 +209,11 @@ class _Plan:
         if calls[0][:3] != self._call[:3]:
             self._gone.append(None)  # from the next step on there is a plan for the other loop
             raise Unfit
-        self._seen, self._told, self._numbers = attributes, told, _flat(calls)
+        self._walk.take([call.numbers for call in calls])
+        self._seen, self._told = attributes, told
 
 
-class _NoPlan:
-    """Parameters that take the usual path as long as optimizer and states are the same objects."""
-
-    def __init__(self, updater: Updater) -> None:
-        self._optimizer, self._states = updater.optimizer, updater.states
-
-    def fits(self, updater: Updater) -> bool:
-        return updater.optimizer is self._optimizer and updater.states is self._states
-
-    def step(self) -> None:
-        raise Unfit
-
-
-_PLANS: weakref.WeakKeyDictionary[Updater, Recorder[_Plan | _NoPlan]] = weakref.WeakKeyDictionary()
-
-
-def _flat(calls: Sequence[RuleCall]) -> np.ndarray:
-    return np.array([call.numbers for call in calls], SINGLE).reshape(-1)
+_PLANS: weakref.WeakKeyDictionary[Updater, Recorder[_Plan]] = weakref.WeakKeyDictionary()
 
 
 def _is_same(one: dict, other: dict) -> bool:
@@ -344,26 +288,27 @@ def _done(
         key = (kind, *[0 if array is None else id(_MEMORY(array)) for array in arrays])
     recorder = _PLANS.setdefault(updater, Recorder(LIMIT, 8 * LIMIT))
     plan = recorder.made.get(key)
+    if plan is None and not recorder.is_due(key):
+        return False
     try:
         if plan is None or not plan.fits(updater):
-            if plan is None and not recorder.is_due(key):
-                return False
             given = rows()
             if not all(row.key in updater.states for row in given):  # the usual path makes the states
                 return False
             plan = recorder.keep(key, _made(updater, given, together))
-            assert plan is not None
-        plan.step()
+        if plan is not None:
+            plan.step()
     except Unfit:
         return False
-    return True
+    return plan is not None
 
 
-def _made(updater: Updater, rows: Sequence[Row], together: int) -> _Plan | _NoPlan:
+def _made(updater: Updater, rows: Sequence[Row], together: int) -> _Plan | None:
+    """The plan for ``rows``; None where they take the usual path from now on."""
     try:
-        return _Plan(updater, rows, together) if rows else _NoPlan(updater)
+        return _Plan(updater, rows, together) if rows else None
     except Unfit:
-        return _NoPlan(updater)
+        return None
 
 
 __all__ = ["RULES", "is_updated_on_devices", "is_updated_on_store"]

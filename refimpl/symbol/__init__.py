@@ -21,7 +21,7 @@ from .op import *  # noqa: F403  # every operator; imports below replace some
 # isort: split
 from . import _internal, contrib, image, linalg, op, operators, random, sparse  # noqa: F401  # _internal: MXNet's too
 from .calls import split_parameters as _split_parameters
-from .compose import variable as Variable  # noqa: N812  # MXNet's name
+from .operators import variable as Variable  # noqa: N812  # MXNet's name
 from .symbol import Symbol
 
 var = Variable

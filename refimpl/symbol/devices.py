@@ -12,10 +12,9 @@ from collections.abc import Iterable, Mapping
 from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import get
-from .dead_branches import is_placeholder
 from .graph import Graph
 from .inference import Key, key_of
-from .ir import Entry, Node
+from .ir import Entry, Node, is_placeholder
 
 COPY = "_CrossDeviceCopy"
 

@@ -19,9 +19,9 @@ from ..kernels.foundation import UNKNOWN, Op, Shape, agree
 from ..kernels.foundation import known as shapes_known
 from ..kernels.foundation.params import parse
 from ..util import is_np_shape
+from .graph import Facts, Key, Values
 from .ir import Entry, Node, post_order
 from .reported import reported_rule
-from .value_numbers import Facts, Key, Values
 
 MAX_ROUNDS = 1000
 

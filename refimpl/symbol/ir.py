@@ -131,6 +131,11 @@ def _for_operator(attrs: dict[str, str]) -> dict[str, Any]:
     return {k: v for k, v in attrs.items() if not (k.startswith("__") and k.endswith("__"))}
 
 
+def is_placeholder(node: Node) -> bool:
+    """Whether the node is a placeholder, which has a shape and no memory."""
+    return node.is_variable and "__placeholder__" in node.attrs
+
+
 def post_order(heads: Iterable[Entry]) -> list[Node]:
     """Every node the heads depend on, inputs first, in depth-first order."""
     order: list[Node] = []

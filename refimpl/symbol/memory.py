@@ -20,9 +20,8 @@ from ..base import asked_for, decides
 from ..context import Context
 from ..kernels.foundation import Shape, size_of
 from .arrangement import Block, arrange, packing_for
-from .graph import Graph
+from .graph import Graph, Key
 from .ir import Node
-from .value_numbers import Key
 
 SWITCH = "REFIMPL_MEMORY_PLAN"
 MODES = {

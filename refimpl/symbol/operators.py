@@ -1,21 +1,84 @@
-"""Operators on symbols: every page of ``kernels/`` as a function ``mx.sym.X(..., name=None)``."""
+"""Making symbols: variables, and every page of ``kernels/`` as a function ``mx.sym.X(..., name=None)``."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from ..base import NotImplementedForSymbol, decides, refusal
+from ..base import DTYPE_FLAGS, NotImplementedForSymbol, decides, dtype_of, refusal
 from ..kernels.foundation import Op, keeps
 from ..op_registry import methods
 from ..op_registry.function import OperatorFunction
-from .calls import graph_key
-from .compose import call
+from . import calls
+from .calls import checked_attributes, graph_key
+from .ir import Entry, Node
 from .symbol import Symbol
 
 ARRAY_ONLY = ("as_in_context", "asnumpy", "asscalar", "backward", "copy", "detach", "wait_to_read")
 """Methods of arrays that symbols have only to raise an error, as in MXNet."""
+
+STORAGE_FLAGS = {"default": 0, "row_sparse": 1, "csr": 2}
+"""Storage type -> its number in MXNet."""
+
+
+def variable(
+    name: str, attr: dict[str, str] | None = None, shape: Any = None, lr_mult: float | None = None,
+    wd_mult: float | None = None, dtype: Any = None, init: Any = None, stype: Any = None,
+    profiler_scope: str | None = None, **kwargs: str,
+) -> Symbol:
+    """Create a variable: an input of the graph that gets a value at bind.
+
+    Args:
+        name: the variable's name.
+        attr: attributes, merged with the attributes of the scope (``mx.AttrScope``).
+        shape: the shape, which may have unknown dimensions; None if unknown.
+        lr_mult: factor on the optimizer's learning rate.
+        wd_mult: factor on the optimizer's weight decay.
+        dtype: the dtype; None if unknown.
+        init: the initializer of this variable, which overrides the module's.
+        stype: the storage: "default", "row_sparse" or "csr".
+        profiler_scope: the scope under which the profiler counts the variable's memory.
+        **kwargs: further attributes; their names begin and end with two underscores.
+
+    Raises:
+        TypeError: ``name`` is not a string.
+        ValueError: an unknown keyword, or a value that is not a string.
+    """
+    if not isinstance(name, str):
+        raise refusal("Symbol/variable-name", "Expect a string for variable `name`", TypeError)
+    attrs = checked_attributes(attr)
+    if shape is not None:
+        attrs["__shape__"] = str(tuple(shape) if not isinstance(shape, int) else (shape,))
+    if lr_mult is not None:
+        attrs["__lr_mult__"] = str(lr_mult)
+    if wd_mult is not None:
+        attrs["__wd_mult__"] = str(wd_mult)
+    if dtype is not None:
+        attrs["__dtype__"] = str(DTYPE_FLAGS[dtype_of(dtype).name])
+    if init is not None:
+        attrs["__init__"] = init if isinstance(init, str) else init.dumps()
+    if stype is not None:
+        attrs["__storage_type__"] = str(STORAGE_FLAGS.get(stype, stype))
+    if profiler_scope is not None:
+        attrs["__profiler_scope__"] = profiler_scope
+    for key, value in kwargs.items():
+        if not (key.startswith("__") and key.endswith("__")):
+            raise refusal(
+                "Symbol/variable-keyword",
+                f"Attribute name={key} is not supported. Additional attributes must start and end with"
+                " double underscores, e.g, __yourattr__", ValueError,
+            )
+        attrs[key] = str(value)
+    return Symbol([Entry(Node(None, name, attrs), 0)])
+
+
+def call(
+    op: Op, called: str, inputs: Mapping[str, Symbol] | Sequence[Symbol], params: Mapping[str, Any],
+    name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """:func:`calls.call`, which explains the arguments, with a symbol of the outputs as result."""
+    return Symbol(calls.call(op, called, inputs, params, name, attr))
 
 
 def _given(op: Op, key: str, value: Any) -> bool:

@@ -18,9 +18,9 @@ from ..ndarray.dispatch import find, output_storage
 from ..ndarray.sparse import BaseSparseNDArray
 from ..op_registry.storage_rules import FALLBACK_STORAGE, Rule
 from . import devices
-from .compose import STORAGE_FLAGS
 from .inference import Key, key_of
 from .ir import Entry, Node
+from .operators import STORAGE_FLAGS
 
 Rows = np.ndarray | None
 """Ascending numbers of rows; None stands for all rows that are not zero."""

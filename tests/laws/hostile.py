@@ -16,7 +16,7 @@ from refimpl.ndarray import operators
 from refimpl.oracle.pages.calls import NAN, OTHER, Trial, has_gradient
 from refimpl.oracle.pages.draws import Draw, example
 from refimpl.oracle.pages.laws import Results, same
-from refimpl.symbol import compose
+from refimpl.symbol.operators import call as make_symbol
 
 from .checked import TooMuchError, checked_loops, small_arrays
 
@@ -256,7 +256,7 @@ def attempt_bound(call: Call) -> str:
     """The same in a graph that was written to a file and read again."""
     try:
         variables = [mx.sym.Variable(f"x{i}") for i in range(len(call.arrays))]
-        net = mx.sym.load_json(compose.call(call.op, call.op.name, variables, call.attrs, "net").tojson())
+        net = mx.sym.load_json(make_symbol(call.op, call.op.name, variables, call.attrs, "net").tojson())
         arrays = {f"x{i}": mx.nd.array(array, dtype=array.dtype) for i, array in enumerate(call.arrays)}
         wanted = {f"x{i}": may for i, may in enumerate(_may_want(call))}
         arguments = {name: arrays[name] for name in net.list_arguments() if name in arrays}

@@ -20,10 +20,10 @@ import refimpl as mx
 from refimpl.engine import fast_road
 from refimpl.executor.memory_pool import Pool
 from refimpl.executor.step_runner import run_steps
+from refimpl.kernels.tuned import hand_over, native_calls
+from refimpl.kernels.tuned.hand_over import HandOver
 from refimpl.module.thread_pool import ThreadPool
-from refimpl.replay import pieces, side_by_side
-from refimpl.replay.native import hand_over, native_calls, update_kernels
-from refimpl.replay.native.hand_over import HandOver
+from refimpl.replay import pieces, side_by_side, update_calls
 from refimpl.replay.pieces import Piece, Rows
 from refimpl.replay.programs import Table
 from refimpl.replay.side_by_side import Beside
@@ -85,14 +85,14 @@ def _compiled(function: Any) -> Any:
 
 def _rows(*calls: tuple) -> Rows:
     """Rows that call kernels with the arguments behind them, in pieces for machine code."""
-    made, kernels = [], []
+    made, codes = [], []
     for function, *args in calls:
         dispatcher = _compiled(function)
         kinds = tuple(map(numba.typeof, args))
         dispatcher.compile(kinds)
-        kernels.append(dispatcher.overloads[kinds])
+        codes.append(native_calls.code_of(dispatcher.overloads[kinds]))
         made.append(partial(dispatcher, *args))
-    return pieces.walked(Rows(made, [*range(len(made))], kernels, [Piece(0, len(made), None)]))
+    return pieces.walked(Rows(made, [*range(len(made))], codes, [Piece(0, len(made), None)]))
 
 
 def _made(rows: Rows) -> list[int | None]:
@@ -117,7 +117,26 @@ def test_calls_are_made_one_after_the_other() -> None:
     assert rows.place[1] == 5
 
 
-@pytest.mark.parametrize("many", [True, (1.0,) * 9, None], ids=["bool", "floats", "none"])
+FLOATS = tuple(float(number) for number in range(11))
+
+
+def _floats(out, first, many, number, last):
+    out[0], out[1], out[2] = first, number, last
+    for i in range(11):
+        out[3 + i] = many[i]
+
+
+def test_floats_beyond_the_registers_are_words() -> None:
+    out = np.zeros(14)
+    assert _made(_rows((_floats, out, 0.5, FLOATS, -7, np.float32(1.5)))) == [None if native_calls.PACKED else 1]
+    assert native_calls.PACKED or out.tolist() == [0.5, -7, 1.5, *FLOATS]
+
+
+def _floats_first(many, out):
+    out[0] = many[8]
+
+
+@pytest.mark.parametrize("many", [True, None], ids=["bool", "none"])
 def test_what_cannot_be_handed_over_is_called_by_python(many: Any) -> None:
     out = np.zeros(1)
     rows = _rows((_told, out, 1.0), (_nothing, out, many), (_told, out, 3.0))
@@ -125,6 +144,10 @@ def test_what_cannot_be_handed_over_is_called_by_python(many: Any) -> None:
         (0, 1, False), (1, 2, True), (2, 3, False),
     ]
     assert rows.place == (0, 0)
+
+
+def test_floats_beyond_the_registers_need_words_before_them() -> None:
+    assert _made(_rows((_floats_first, FLOATS, np.zeros(1)))) == [None]
 
 
 def test_calls_with_too_many_words_are_made_by_python(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,24 +325,23 @@ def test_contexts_side_by_side_give_the_bits_of_the_steps() -> None:
 @pytest.mark.clause("ExecutorGroup/deterministic")
 def test_an_update_that_two_threads_share_has_the_bits_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     expected, _ = _trained("steps", ["nothing"] * 6)
-    monkeypatch.setattr(update_kernels, "SHARED", 32)
+    monkeypatch.setattr(update_calls, "PIECE", 32)
     monkeypatch.setattr(side_by_side, "TURNS", 10**8)  # so that threads watch all the time
     monkeypatch.setattr(side_by_side, "_cores", lambda: 3)
+    hand_over._LATEST.after_fork()  # other tests may have left threads that watch
     with mock.patch.object(HandOver, "share", autospec=True, side_effect=HandOver.share) as share:
         found, _ = _trained("table", ["nothing"] * 6)
     assert found == expected
-    assert share.call_count == 4
-    assert share.call_args.args[0]._words[hand_over.MADE] == 1
+    assert share.call_count == 5
+    made = share.call_args.args[0]._words[hand_over.MADE]
+    assert made == 12  # two of the four pieces of a weight, each with two sums, the rule and three copies
 
 
-def test_a_shared_call_that_fails_is_told() -> None:
-    out = np.zeros(2)
-    _rows((_told, out, 1.0), (_fails, out, 2))
-    told, fails = (next(iter(_compiled(one).overloads.values())) for one in (_told, _fails))
-    calls = [native_calls.form_of(one).written(args) for one, args in ((told, (out, 1.0)), (fails, (out, 2)))]
-    with pytest.raises(RuntimeError, match="a kernel failed"):
-        HandOver(lambda: None, 0).share(*calls)
-    assert out.tolist() == [1, 0]
+def test_shared_calls_are_counted_up_to_one_that_fails() -> None:
+    out = np.zeros(3)
+    first, second = _rows((_told, out, 1.0), (_told, out[1:], 2.0)), _rows((_fails, out[2:], 2), (_told, out, 3.0))
+    assert HandOver(lambda: None, 0).share(first.place, second.place) == 2
+    assert out.tolist() == [1, 2, 0]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
@@ -334,13 +356,17 @@ def test_a_child_process_knows_no_threads() -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_halves_of_tables() -> None:
-    """Sizes, first numbers and addresses by hand: 9,000 elements are cut at 4,496, the last multiple of 16 in half."""
-    rows = [[9000, 0, 10**6, 2 * 10**6], [100, 2, 3 * 10**6, 2 * 10**6]]
-    assert update_kernels.halves(rows, {2 * 10**6: 7 * 10**6}) == (
-        [[4496, 0, 10**6, 2 * 10**6], [100, 2, 3 * 10**6, 2 * 10**6]],
-        [[4504, 0, 10**6 + 17984, 7 * 10**6 + 17984]],
-    )
+def test_halves_of_updates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of calls by hand: a mark, and for each piece a sum, the rule, and two copies."""
+    monkeypatch.setattr(update_calls, "PIECE", 4)
+    weights, grads, copies = ([mx.nd.ones((size,)) for size in (9, 4)] for _ in range(3))
+    rows = [update_calls.Row(i, weights[i], [grads[i]] * 2, [copies[i]] * 2) for i in range(2)]
+    call = update_calls.RuleCall(update_calls.ADD, (0, 1, 0), False, ())  # adds the sum of two ones to each weight
+    walk = update_calls.Walk(rows, [[], []], [0, 0], call, 1)
+    assert [count for _, count in walk._halves] == [1 + 2 * 4 + 4, 4]
+    walk()
+    assert [array.asnumpy().tolist() for array in (*weights, *copies)] == [[3.0] * 9, [3.0] * 4] * 2
+    assert walk.done[0] == 1
 
 
 @pytest.mark.parametrize("extra", ["Dropout", "Custom"])

@@ -20,13 +20,14 @@ import refimpl as mx
 from refimpl.engine import fast_road, profiling_hook
 from refimpl.kernels.foundation import plain_kernels
 from refimpl.kernels.foundation.loop import python_loops
+from refimpl.kernels.tuned.native_calls import KNOWN
 from refimpl.replay import updates
-from refimpl.replay.native.update_kernels import Walk
+from refimpl.replay.update_calls import Walk
 
 from .bound import WAYS, failed_array
 
 pytestmark = [
-    pytest.mark.skipif(fast_road.road is None, reason="a table is walked by machine code without checks"),
+    pytest.mark.skipif(fast_road.road is None or not KNOWN, reason="machine code without checks makes the calls"),
     pytest.mark.usefixtures("nothing_has_failed"),  # after a failure every update takes the usual path
 ]
 
@@ -242,6 +243,14 @@ def test_nothing_that_happens_between_updates_is_missed(happening):
     _agree("adam", 1, None, steps)
 
 
+@pytest.mark.clause("Updater/at-once")
+def test_parameters_with_other_states_take_the_usual_path():
+    """A parameter that is new since momentum is 0 has no state, the others have one."""
+    events = ("nothing", "no momentum", "new parameter")
+    steps = [(event, "nothing", 0.0) for event in events]
+    assert _agree("momentum", 2, "local", [*steps, *PLAIN]) == 1
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("rule", list(OTHERS))
 @settings(max_examples=12)
@@ -325,8 +334,8 @@ def test_an_update_that_is_interrupted_after_it_was_made_counts():
     two.update()
     walk = Walk.__call__
 
-    def interrupted(self, numbers):
-        walk(self, numbers)
+    def interrupted(self):
+        walk(self)
         raise KeyboardInterrupt
 
     with mock.patch.object(Walk, "__call__", interrupted), pytest.raises(KeyboardInterrupt):

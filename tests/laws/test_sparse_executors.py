@@ -13,7 +13,7 @@ from refimpl.kernels.foundation import REGISTRY, get
 from refimpl.ndarray import sparse
 from refimpl.ndarray.operators import invoke
 from refimpl.op_registry.signatures import parsed
-from refimpl.symbol.compose import call
+from refimpl.symbol.operators import call
 
 NAMES = sorted({rule.operator for rule in sparse.rules()} & set(REGISTRY))
 STORAGES = ("default", "row_sparse", "csr")

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from . import road_sources
+
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("kernels/blocks", "kernels/tuned", "refimpl/replay")
 
@@ -59,17 +61,29 @@ print(len(distinct()), "operators")
 """
 
 
-def test_a_tree_without_the_fast_road(tmp_path: Path) -> None:
-    """It imports, trains on two contexts, differentiates, and runs worked examples and laws."""
+def _run_without(folders: tuple[str, ...], program: str, place: Path) -> str:
+    """What a program prints in a copy of the tree that lacks these folders."""
     leave = shutil.ignore_patterns("__pycache__")
     for folder in ("kernels", "refimpl"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, symlinks=True, ignore=leave)
-    for folder in FOLDERS:
-        shutil.rmtree(tmp_path / folder)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        shutil.copytree(ROOT / folder, place / folder, symlinks=True, ignore=leave)
+    for folder in folders:
+        shutil.rmtree(place / folder)
+    environment = {**os.environ, "PYTHONPATH": str(place)}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path)], cwd=tmp_path, env=environment, capture_output=True, text=True,
+        [sys.executable, "-c", program, str(place)], cwd=place, env=environment, capture_output=True, text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.endswith(" operators\n")
+    return done.stdout
+
+
+def test_a_tree_without_the_fast_road(tmp_path: Path) -> None:
+    """It imports, trains on two contexts, differentiates, and runs worked examples and laws."""
+    assert _run_without(FOLDERS, PROGRAM, tmp_path).endswith(" operators\n")
+
+
+def test_a_tree_without_machine_code_of_our_own(tmp_path: Path) -> None:
+    """Nothing is replayed without the one folder that is written for LLVM."""
+    program = "import refimpl as mx; assert mx.engine.fast_road.road is None; print((mx.nd.ones(2) + 1).asnumpy())"
+    assert _run_without(("kernels/tuned",), program, tmp_path) == "[2. 2.]\n"
+    assert {Path(file).parent.as_posix() for file in road_sources.machine_code_writers()} == {"kernels/tuned"}

@@ -55,8 +55,7 @@ CALL_SECONDS, TEST_SECONDS = 6.0, 6.0
 PACKAGE: dict[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
     "requirement": tuple((f"{name}.py", 2, ("executor", "sharing", "memory_plan", "symbol", "graph")) for name in (
         "executor/program", "executor/steps", "executor/executor", "executor/step_runner", "executor/binding",
-        "symbol/gradient", "executor/memory_pool", "symbol/memory", "symbol/passes", "symbol/common_expressions",
-        "symbol/dead_branches",
+        "symbol/gradient", "executor/memory_pool", "symbol/memory", "symbol/passes",
     )),
     "devices": (
         *((f"module/{name}.py", 3, ("module", "data_parallel")) for name in (

@@ -9,9 +9,10 @@ import pytest
 
 import refimpl as mx
 from refimpl.cli.benchmark.rows.graphs import GRAPHS
-from refimpl.symbol import common_expressions, dead_branches, devices
+from refimpl.symbol import devices, passes
 from refimpl.symbol.describe import graph_text
 from refimpl.symbol.graph import Graph
+from refimpl.symbol.ir import is_placeholder
 
 
 def _executor(symbol: mx.sym.Symbol, grad_req: str = "null", **shapes: tuple[int, ...]) -> mx.executor.Executor:
@@ -32,7 +33,7 @@ def test_a_pass_can_be_printed_before_and_after() -> None:
     a = mx.sym.Variable("a")
     graph = _executor(mx.sym.exp(a, name="one") + mx.sym.exp(a, name="two")).program.derived
     before = _text(graph)
-    after = _text(common_expressions.eliminate(graph))
+    after = _text(passes.eliminate(graph))
     total = graph.outputs[0].node.name
     assert before == f"a\none = exp(a)\ntwo = exp(a)\n{total} = elemwise_add(one, two)\n-> {total}"
     assert after == before.replace("two = exp(a)\n", "").replace("(one, two)", "(one, one)")
@@ -54,7 +55,7 @@ def test_two_passes_in_one_walk_make_what_they_make_one_after_the_other(name: st
     zeros = [mx.sym.zeros_like(mx.sym.exp(a)) for _ in range(2)]  # merged, and each has an edge to cut
     joined = mx.sym.Concat(a, *zeros, mx.sym.Dropout(mx.sym.exp(a), p=0.5), dim=-1)
     program = mx.sym.Group([net, joined, mx.sym.exp(a)]).simple_bind(mx.cpu(), **shapes).program
-    apart = dead_branches.remove(common_expressions.eliminate(program.derived))
+    apart = passes.remove_dead_branches(passes.eliminate(program.derived))
     assert _text(program.graph) == _text(apart) != _text(program.derived)
 
 
@@ -176,7 +177,7 @@ def test_the_gradient_of_concat_keeps_no_input_alive() -> None:
     parts = [mx.sym.exp(a, name=f"part{i}") * (i + 1) for i in range(3)]
     executor = _executor(mx.sym.Concat(*parts, dim=0), "write")
     (backward,) = [s for s in executor.program.backward_steps if s.node.name.startswith("concat")]
-    assert all(dead_branches.is_placeholder(entry.node) for entry in backward.node.inputs[1:])
+    assert all(is_placeholder(entry.node) for entry in backward.node.inputs[1:])
     executor.forward(is_train=True)
     executor.backward(mx.nd.ones((6, 2)))
     assert executor.grad_dict["a"].asnumpy().tolist() == [[6, 6], [6, 6]]

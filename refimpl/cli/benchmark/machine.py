@@ -13,44 +13,22 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
 from ... import libinfo
+from ...kernels.tuned import simd
 
 TURNS = 1_000_000
-ACCUMULATORS = 12  # enough to hide the latency of an FMA, few enough to stay in registers
-WIDTHS = (4, 8, 16)  # float32 numbers in a register: NEON and SSE, AVX2, AVX-512
+BLOCKS = tuple(tuple(range(0, 8 * count, 8)) for count in (4, 6, 12, 24))
+"""Blocks of sums: enough to hide the latency of an FMA, few enough to stay in the registers of some processor."""
 COPIED = (1 << 14, 1 << 17, 1 << 19, 1 << 20, 1 << 21, 1 << 22, 1 << 25)  # bytes of one array
 
 
-def _multiply_add(width: int) -> Callable[[int, float], float]:
-    """A loop of nothing but FMAs on registers of ``width`` numbers."""
-    vector = ir.VectorType(ir.FloatType(), width)
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def turns(_typing: Any, _count: Any, _value: Any) -> Any:
-        def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-            count, value = arguments
-            index = ir.IntType(32)
-            one = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(index, 0))
-            spread = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(index, width), [0] * width))
-            kind = ir.FunctionType(vector, [vector] * 3)
-            fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{width}f32")
-            starts = [ir.Constant(vector, [float(number)] * width) for number in range(ACCUMULATORS)]  # none is another
-            places = [cgutils.alloca_once_value(builder, start) for start in starts]
-            with cgutils.for_range(builder, count):
-                for place in places:
-                    builder.store(builder.call(fma, [builder.load(place), spread, spread]), place)
-            total = builder.load(places[0])
-            for place in places[1:]:
-                total = builder.fadd(total, builder.load(place))
-            return builder.extract_element(total, ir.Constant(index, 0))
-
-        return types.float32(types.intp, types.float32), build
-
-    return numba.njit(lambda count, value: turns(count, value))  # type: ignore[no-any-return]  # noqa: PLW0108  # turns is no function
+def _multiply_add(turns: int, numbers: Any, blocks: tuple[int, ...], factors: tuple[int, ...]) -> None:
+    """A loop of nothing but FMAs on registers, 8 sums for each of the ``blocks``: the factors do not change."""
+    sums = simd.load_tile(numbers, (0,), blocks, 0)
+    for _ in range(turns):
+        sums = simd.fma_tile(sums, numbers, (0,), 0, numbers, factors, 0)
+    simd.store_tile(sums, numbers, (0,), blocks, 0)
 
 
 def _copy(source: Any, target: Any) -> None:
@@ -78,18 +56,20 @@ class Limits:
         """Bytes read and written per second, by the bytes of one array."""
         self.seen: list[float] = []
         """What each measurement took for the peak of FMAs: how much it varies says how quiet the machine was."""
-        self._loops = {width: _multiply_add(width) for width in WIDTHS}
+        self._added = numba.njit(_multiply_add)
         self._copied = numba.njit(_copy)
 
     def measure(self) -> None:
         """Measure once more and keep the better numbers. About 0.5 s, and a second for compiling before the first."""
         if numba.config.DISABLE_JIT:
             return  # interpreted, no loop comes near
-        value = np.float32(0.5)
+        numbers = np.full(8 * max(map(len, BLOCKS)), 0.5, np.float32)
+        numbers[:] += np.arange(len(numbers), dtype=np.float32)  # equal sums would be one
         now = 0.0
-        for width, loop in self._loops.items():
-            seconds = _least(lambda loop=loop: loop(TURNS, value), 3)  # type: ignore[misc]
-            now = max(now, 2.0 * width * ACCUMULATORS * TURNS / seconds)
+        for blocks in BLOCKS:
+            given = TURNS, numbers, blocks, (0,) * len(blocks)
+            seconds = _least(lambda given=given: self._added(*given), 3)  # type: ignore[misc]
+            now = max(now, 2.0 * 8 * len(blocks) * TURNS / seconds)
         self.seen.append(now)
         self.flops = max(self.flops, now)
         for size in COPIED:

@@ -17,7 +17,7 @@ from ...kernels.foundation import Op, get
 from ...kernels.foundation.forks import own_lock
 from ...name import NameManager
 from ...ndarray.nesting import flatten
-from ...symbol import compose
+from ...symbol import operators
 from ...symbol.inference import Key, key_of
 from ...symbol.ir import Entry, Node, post_order
 from ...symbol.symbol import Symbol
@@ -67,7 +67,7 @@ def capture(
     """
     mark = _unique(name)
     with AttrScope(**{MARK: mark}):
-        formal = [compose.variable(f"{s.entries[0].node.name}-{s.entries[0].index}") for s in inputs]
+        formal = [operators.variable(f"{s.entries[0].node.name}-{s.entries[0].index}") for s in inputs]
         outputs, states = function(formal)
         returned = [symbol.entries[0] for symbol in [*outputs, *states]]
         if not returned:
@@ -80,7 +80,7 @@ def capture(
         for number, entry in enumerate(returned):
             foreign = entry.node.name in names or entry.node.attrs.get(MARK) != mark
             if foreign or (number >= len(outputs) and entry.node.name in first):
-                entry = compose.call(get("_copy"), "identity", [Symbol([entry])], {}).entries[0]  # noqa: PLW2901
+                entry = operators.call(get("_copy"), "identity", [Symbol([entry])], {}).entries[0]  # noqa: PLW2901
             heads.append(entry)
     return _cut(heads, mark, {id(symbol.entries[0].node): number for number, symbol in enumerate(formal)})
 

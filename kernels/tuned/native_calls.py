@@ -2,7 +2,8 @@
 
 A call is written as 64-bit words: the address of the kernel's machine code, and its arguments as Numba passes them
 (``numba.core.callconv.CPUCallConv``). A one-dimensional array is seven words, a tuple is its fields, and floats come
-apart from the other words, because calling conventions pass floats in registers of their own.
+apart from the other words, because calling conventions pass floats in registers of their own. Floats beyond these
+registers are words among the others: then no register is left for the others, either.
 
 So one function calls every kernel. It passes a fixed number of arguments, the smallest of ``SIZES`` that is enough. By
 the calling conventions of x86-64 (except on Windows) and of 64-bit ARM the caller removes the arguments, and a kernel
@@ -14,9 +15,9 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -24,9 +25,9 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
-from ...kernels.foundation import cache as kernel_cache
-from ...kernels.foundation import interrupts
-from ...kernels.foundation.texts import UNCALLED_FROM_C
+from ..foundation import cache as kernel_cache
+from ..foundation import interrupts
+from ..foundation.texts import UNCALLED_FROM_C
 
 KNOWN = sys.platform != "win32" and platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64")
 """Whether this machine has one of the calling conventions named above."""
@@ -37,7 +38,14 @@ SIZES = (16, 32, 64, 160)
 FLOATS = 8
 """The number of floats that are passed in registers."""
 
-HEAD = 3 + FLOATS
+REGISTERS = 8 if platform.machine() in ("aarch64", "arm64") else 6
+"""The number of words that are passed in registers."""
+
+PACKED = sys.platform == "darwin" and REGISTERS == 8
+"""Whether two floats of 32 bits beyond the registers share a word."""
+
+FIRST_FLOAT = 3
+HEAD = FIRST_FLOAT + FLOATS
 """Words of a call before its arguments: the address of the machine code, the index of its size in ``SIZES``, the number
 of words of the call, and the floats.
 """
@@ -58,7 +66,7 @@ def _call(typing, place):
         returned = cgutils.alloca_once(builder, _WORD, name="returned")
         error = cgutils.alloca_once(builder, _WORD, name="error")
         status = cgutils.alloca_once(builder, ir.IntType(32), name="status")
-        floats = [builder.bitcast(word(3 + index), ir.DoubleType()) for index in range(FLOATS)]
+        floats = [builder.bitcast(word(FIRST_FLOAT + index), ir.DoubleType()) for index in range(FLOATS)]
         code = word(0)
         done = builder.append_basic_block("called")
         choice = builder.switch(word(1), done)
@@ -118,93 +126,73 @@ def walker() -> Callable[[int, int], int]:
     return compiled(walk)
 
 
-Part = Callable[[Any, "list[int]", "list[int]"], None]
-"""Appends the words of an argument to the whole numbers or to the floats of a call."""
+def code_for(dispatcher: Any, args: Sequence[Any]) -> int | None:
+    """:func:`code_of` the kernel for arguments of the types of ``args``, which is compiled if it has to be."""
+    kinds = tuple(map(dispatcher.typeof_pyval, args))
+    if kinds not in dispatcher.overloads:
+        with interrupts.held():
+            dispatcher.compile(kinds)
+    return code_of(dispatcher.overloads[kinds])
 
 
-class Form(NamedTuple):
-    """How to write a call of one kernel: the address of its machine code, and a writer for each argument."""
-
-    code: int
-    parts: list[Part]
-
-    def written(self, args: Sequence[Any]) -> list[int]:
-        """The words of a call with ``args``. They hold no reference: the caller keeps the arrays alive."""
-        whole: list[int] = []
-        floats: list[int] = []
-        for part, arg in zip(self.parts, args, strict=True):
-            part(arg, whole, floats)
-        floats += [0] * (FLOATS - len(floats))
-        size = next(number for number, size in enumerate(SIZES) if size >= len(whole))
-        return [self.code, size, HEAD + len(whole), *floats, *whole]
-
-
-def form_of(kernel: Any) -> Form | None:
-    """The form of a kernel that Numba has compiled; None where this module cannot write its calls."""
+def code_of(kernel: Any) -> int | None:
+    """The address of the machine code of a kernel that Numba has compiled; None if its calls cannot be written."""
     returned, given = kernel.signature.return_type, kernel.signature.args
-    parts = [_part_of(kind) for kind in given]
     one_word = types.NoneType, types.Integer, types.Boolean, types.Float
-    if not KNOWN or not isinstance(returned, one_word) or not all(parts):
+    if not KNOWN or not isinstance(returned, one_word) or not all(map(_is_written, given)):
         return None
-    taken = kernel.target_context.call_conv.get_function_type(returned, given).args[2:]
-    floats = sum(isinstance(kind, (ir.FloatType, ir.DoubleType)) for kind in taken)
-    words = sum(isinstance(kind, ir.PointerType) or kind == _WORD for kind in taken)
-    if floats > FLOATS or words > SIZES[-1] or floats + words < len(taken):
+    floats = words = 0
+    for kind in kernel.target_context.call_conv.get_function_type(returned, given).args:
+        if isinstance(kind, (ir.FloatType, ir.DoubleType)):
+            floats += 1
+            if floats > FLOATS and (words < REGISTERS or (floats > FLOATS + 1 and PACKED)):
+                return None
+        elif isinstance(kind, ir.PointerType) or kind == _WORD:
+            words += 1
+        else:
+            return None
+    if words + max(0, floats - FLOATS) > SIZES[-1] + 2:  # two words are not arguments
         return None
-    code = kernel.library.get_pointer_to_function(kernel.fndesc.llvm_func_name)
-    return Form(code, [part for part in parts if part])
+    return kernel.library.get_pointer_to_function(kernel.fndesc.llvm_func_name)
 
 
-@cache
-def _part_of(kind: Any) -> Part | None:
-    """The writer for arguments of Numba type ``kind``; None for a type that calls cannot hold."""
-    if isinstance(kind, types.Array):
-        return _write_array
-    if _is_whole(kind):
-        return _write_whole
-    if kind == types.float64:
-        return _write_double
-    if kind == types.float32:
-        return _write_single
-    if not isinstance(kind, types.BaseTuple):
-        return None
-    if all(map(_is_whole, kind.types)):
-        return _write_wholes
-    fields = [_part_of(field) for field in kind.types]
-    return partial(_write_fields, fields) if all(fields) else None
+def _is_written(kind: Any) -> bool:
+    """Whether :func:`written` writes arguments of a Numba type; machine code tells how wide its numbers are."""
+    if isinstance(kind, types.BaseTuple):
+        return all(map(_is_written, kind.types))
+    return isinstance(kind, (types.Array, types.Integer, types.Float))
 
 
-def _is_whole(kind: Any) -> bool:
-    return isinstance(kind, types.Integer) and kind.signed
+def written(code: int, args: Sequence[Any]) -> list[int]:
+    """The words of a call of the kernel at ``code``. They hold no reference: the caller keeps the arrays alive."""
+    whole: list[int] = []
+    floats: list[int] = []
+    _write(args, whole, floats)
+    floats += [0] * (FLOATS - len(floats))
+    size = next(number for number, size in enumerate(SIZES) if size >= len(whole))
+    return [code, size, HEAD + len(whole), *floats, *whole]
 
 
-def _write_array(value: np.ndarray, whole: list[int], _: list[int]) -> None:
-    size, width = value.size, value.itemsize
-    if value.ndim == 1:
-        whole += (0, 0, size, width, value.__array_interface__["data"][0], size, value.strides[0])
-    else:
-        whole += (0, 0, size, width, value.__array_interface__["data"][0], *value.shape, *value.strides)
+def _write(args: Sequence[Any], whole: list[int], floats: list[int]) -> None:
+    """Append the words of arguments, or of the fields of a tuple."""
+    for arg in args:
+        if isinstance(arg, np.ndarray):
+            whole += (0, 0, arg.size, arg.itemsize, address_of(arg), *arg.shape, *arg.strides)
+        elif isinstance(arg, tuple):
+            _write(arg, whole, floats)
+        elif isinstance(arg, (float, np.float32)):
+            bits = arg.view(np.uint32) if isinstance(arg, np.float32) else np.float64(arg).view(np.int64)
+            (floats if len(floats) < FLOATS else whole).append(bits)
+        else:
+            whole.append(arg)
 
 
-def _write_whole(value: Any, whole: list[int], _: list[int]) -> None:
-    whole.append(value)
+def address_of(flat: np.ndarray) -> int:
+    """The address of an array's first element."""
+    return flat.__array_interface__["data"][0]
 
 
-def _write_wholes(value: tuple, whole: list[int], _: list[int]) -> None:
-    whole += value
-
-
-def _write_double(value: Any, _: list[int], floats: list[int]) -> None:
-    floats.append(np.float64(value).view(np.int64))
-
-
-def _write_single(value: Any, _: list[int], floats: list[int]) -> None:
-    floats.append(np.float32(value).view(np.uint32))
-
-
-def _write_fields(fields: Sequence[Part], value: tuple, whole: list[int], floats: list[int]) -> None:
-    for part, field in zip(fields, value, strict=True):
-        part(field, whole, floats)
-
-
-__all__ = ["HEAD", "KNOWN", "SIZES", "Form", "compiled", "form_of", "walk", "walker", "word"]
+__all__ = [
+    "FIRST_FLOAT", "HEAD", "KNOWN", "SIZES", "address_of", "code_for", "code_of", "compiled", "walk", "walker", "word",
+    "written",
+]

@@ -11,8 +11,7 @@ from __future__ import annotations
 import platform
 import threading
 import weakref
-from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from queue import SimpleQueue
 from typing import Any, NamedTuple
@@ -22,9 +21,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, register_jitable
 
-from ...kernels.foundation.buffer import LONG, aligned_empty
-from ...kernels.foundation.forks import renew_in_child
-from .native_calls import SIZES, compiled, walk, word
+from ..foundation.buffer import LONG, aligned_empty
+from ..foundation.forks import renew_in_child
+from .native_calls import compiled, walk, word
 
 STATES = {
     "asleep": "nobody watches; who orders has to wake the thread",
@@ -148,13 +147,13 @@ def _move(place, before, after):
     return _moved(place, before, after)
 
 
-def _share(place, first, second):
-    """Make two calls, the second by the other thread if that watches; wait for both, and return how many succeeded."""
+def _share(place, first, count, second, other_count):
+    """Make calls at two places, the second by the other thread if that watches; returns how many succeeded."""
     _put(place, PLACE, second)
-    _put(place, COUNT, 1)
+    _put(place, COUNT, other_count)
     if _moved(place, WATCHING, ORDERED) == 0:
-        return walk(first, 1) + walk(second, 1)
-    made = walk(first, 1)
+        return walk(first, count) + walk(second, other_count)
+    made = walk(first, count)
     turns = 0
     while _state(place) >= ORDERED:
         turns += 1
@@ -168,7 +167,7 @@ class _Native(NamedTuple):
     serve: Callable[[int, int], int]
     watch: Callable[[int, int], int]
     move: Callable[[int, int, int], int]
-    share: Callable[[int, int, int], int]
+    share: Callable[[int, int, int, int, int], int]
 
 
 @cache
@@ -239,16 +238,12 @@ class HandOver:
         self.is_busy = False
         return int(self._words[MADE])
 
-    def share(self, first: Sequence[int], second: Sequence[int]) -> None:
-        """Make two calls, the second on the other thread if that watches. No interrupt comes in between.
+    def share(self, first: tuple[int, int], second: tuple[int, int]) -> int:
+        """Make the calls at two places, (address, number of calls) each; returns how many succeeded.
 
-        Raises:
-            RuntimeError: a call failed.
+        The other thread makes the second ones if it watches. No interrupt comes in between.
         """
-        words = array("q", [*first, *second, *[0] * SIZES[-1]])
-        place, _ = words.buffer_info()
-        if self._native.share(self._place, place, place + 8 * len(first)) < 2:
-            raise RuntimeError("a kernel failed")
+        return self._native.share(self._place, *first, *second)
 
     def release(self) -> None:
         """Let the thread stop watching: its next work does not come through this hand-over."""
