@@ -18,7 +18,7 @@ from ..base import decides, described, refusal, shapes_in_words
 from ..context import Context
 from ..kernels.foundation import collector_pause as collection
 from ..ndarray import NDArray, zeros
-from ..ndarray.restoring import Held, unchanged_on_failure
+from ..ndarray.undo import Undo
 from ..symbol import Symbol
 from ..symbol.describe import debug_text
 from ..symbol.inference import is_shown_whole
@@ -102,14 +102,10 @@ class Executor:
         """
         with self.program.pool.turn:
             arguments = self._assigned(kwargs) if kwargs else {}
-            held = Held(*arguments.values(), *self.aux_arrays) if arguments or self.aux_arrays else None
-            try:
+            with unfinished.undo_forward([self], arguments.values()):
                 for name, argument in arguments.items():
                     argument[:] = kwargs[name]
                 self._run_forward(is_train)
-            except BaseException:
-                unfinished.forward_failed([self], held)
-                raise
         return self.outputs
 
     @decides("Executor/repeatable")
@@ -168,7 +164,7 @@ class Executor:
         """
         with self.program.pool.turn:
             self._begin_backward(out_grads)
-            with unfinished.backward_of([self]):
+            with unfinished.undo_backward([self]):
                 self._run_backward(is_train)
 
     def _begin_backward(self, out_grads: Any) -> None:
@@ -308,7 +304,7 @@ class Executor:
                         f"{name} has shape {value.shape}, the executor's has {mine[name].shape}",
                     )
                 jobs.append((value, mine[name]))
-        with unchanged_on_failure([target for _, target in jobs]):
+        with Undo([target for _, target in jobs]):
             for value, target in jobs:
                 if value is not target and (value.is_sparse or target.is_sparse or value._data is not target._data):
                     value.copyto(target)

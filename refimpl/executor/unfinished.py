@@ -7,66 +7,43 @@ executors share; ``Pool.unfinished`` says that no backward may use them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import engine
 from ..base import decides, refusal
-from ..kernels.foundation import Buffer
 from ..ndarray import NDArray
-from ..ndarray.restoring import Held
+from ..ndarray.undo import Undo
 
 if TYPE_CHECKING:
     from .executor import Executor
     from .program import Program
 
 
-def _nothing() -> None:
-    pass
-
-
 @decides("Module/unfinished")
-class ForwardOf:
-    """If the block, a forward of ``executors``, fails: states and ``inputs`` are as before, outputs hold no values.
+def undo_forward(
+    executors: Sequence[Executor], inputs: Iterable[NDArray] = (), settle: Callable[[], object] | None = None
+) -> Undo:
+    """A block, a forward of ``executors``. If it fails, states and ``inputs`` are as before; outputs hold no values.
 
-    ``settle`` is called first, and waits for threads that still run. (A class, because each forward enters this
-    block, and entering a generator takes as long as running a small graph.)
+    ``settle`` waits for threads that still run.
     """
-
-    __slots__ = ("_executors", "_held", "_settle")
-
-    def __init__(
-        self, executors: Sequence[Executor], inputs: Iterable[NDArray] = (), settle: Callable[[], None] = _nothing
-    ) -> None:
-        self._executors, self._settle = executors, settle
-        arrays = [*inputs]
-        for executor in executors:
-            arrays += executor.aux_arrays
-        self._held = Held(*arrays) if arrays else None
-
-    def __enter__(self) -> None:
-        """Do nothing: the constructor has remembered the arrays."""
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._settle()
-            forward_failed(self._executors, self._held)
+    arrays = [*inputs]
+    for executor in executors:
+        arrays += executor.aux_arrays
+    return Undo(arrays, settle=settle, then=partial(_forward_failed, executors))
 
 
-def forward_failed(executors: Sequence[Executor], held: Held | None) -> None:
-    """Mark the forward of ``executors`` as unfinished, and give back the contents ``held`` before it."""
+def _forward_failed(executors: Sequence[Executor]) -> None:
     for executor in executors:
         executor.program.pool.unfinished = True
-    if held is not None:
-        held.give_back()
-    _spoil("forward", (array for executor in executors for array in executor.outputs))
+    _spoil("forward", [array for executor in executors for array in executor.outputs])
 
 
-@contextmanager
 @decides("Module/unfinished")
-def backward_of(executors: Sequence[Executor], settle: Callable[[], None] = _nothing) -> Iterator[None]:
-    """If the block, a backward of ``executors``, fails: gradients with 'add' are as before, others hold no values."""
+def undo_backward(executors: Sequence[Executor], settle: Callable[[], object] | None = None) -> Undo:
+    """A block, a backward of ``executors``. If it fails, gradients with 'add' are as before; others hold no values."""
     written: list[NDArray] = []
     kept: list[NDArray] = []
     for executor in executors:
@@ -74,23 +51,14 @@ def backward_of(executors: Sequence[Executor], settle: Callable[[], None] = _not
             if array is not None and requirement != "null":
                 (kept if requirement == "add" or array.is_sparse else written).append(array)
         kept += executor.aux_arrays
-    held = Held(*kept)
-    try:
-        yield
-    except BaseException:
-        settle()
-        held.give_back()
-        _spoil("backward", written)
-        raise
+    return Undo(kept, settle=settle, then=partial(_spoil, "backward", written))
 
 
-def _spoil(what: str, arrays: Iterable[Any]) -> None:
+def _spoil(what: str, arrays: Sequence[Any]) -> None:
     """Mark arrays as holding no values."""
-    engine.spoil(engine.unfinished(what), (_memory(array) for array in arrays))
-
-
-def _memory(array: Any) -> Buffer:
-    return array._values._buffer if array.is_sparse else array._buffer
+    engine.spoil(
+        engine.unfinished(what), [array._values._buffer if array.is_sparse else array._buffer for array in arrays]
+    )
 
 
 @decides("Executor/before-forward")
@@ -107,11 +75,12 @@ def require_forward(executors: Iterable[Executor]) -> None:
     Raises:
         MXNetError: the last forward on the memory of one of ``executors`` did not finish.
     """
-    if any(executor.program.pool.unfinished for executor in executors):
-        raise refusal(
-            "Executor/unfinished", "the last forward did not finish, and there is nothing to compute gradients from;"
-            " run forward again",
-        )
+    for executor in executors:
+        if executor.program.pool.unfinished:
+            raise refusal(
+                "Executor/unfinished", "the last forward did not finish, and there is nothing to compute gradients"
+                " from; run forward again",
+            )
 
 
-__all__ = ["ForwardOf", "backward_of", "clear", "forward_failed", "require_forward"]
+__all__ = ["clear", "require_forward", "undo_backward", "undo_forward"]

@@ -11,7 +11,7 @@ import numpy as np
 from ..base import decides, refusal, require
 from ..log import LOG
 from ..ndarray import NDArray, array
-from ..ndarray.restoring import delivered
+from ..ndarray.undo import delivered
 from .desc import DataBatch, DataDesc
 from .idx import IMAGES, LABELS, read_idx
 from .iterator import MXDataIter

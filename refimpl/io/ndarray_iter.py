@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import decides, refusal, require
 from ..ndarray import NDArray, array, concatenate
-from ..ndarray.restoring import delivered
+from ..ndarray.undo import delivered
 from ..quirks import declare
 from .desc import DataBatch, DataDesc
 from .iterator import DataIter

@@ -10,7 +10,7 @@ import numpy as np
 from ..base import decides, require
 from ..kernels.foundation import reserving
 from ..ndarray import NDArray, array
-from ..ndarray.restoring import delivered
+from ..ndarray.undo import delivered
 from .desc import DataBatch, DataDesc
 from .iterator import MXDataIter
 

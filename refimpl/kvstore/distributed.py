@@ -134,7 +134,7 @@ class DistributedKVStore(KVStore):
         total = arrays[0] if alone else self._sum(key, arrays, known)  # type: ignore[arg-type]  # shape and dtype will do
         self._send_push(key, as_value(total))
 
-    def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
+    def _undo(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
         """A block that undoes nothing: sent messages cannot be taken back."""
         return nullcontext()
 

@@ -152,7 +152,7 @@ class KVStore(KVStoreBase):
         """
         require_integer(priority)
         groups = self._grouped(key, value)
-        with self._undone_on_failure(groups):
+        with self._undo(groups):
             self._push_all(groups)
 
     def _push_all(self, groups: Groups) -> None:
@@ -160,13 +160,13 @@ class KVStore(KVStoreBase):
             self._push_one(name, arrays)
 
     @decides("KVStore/atomic")
-    def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
-        """A block that pushes ``groups`` and pulls into ``targets``; if it fails, store and targets are as before."""
+    def _undo(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
+        """A block that pushes ``groups`` and pulls into ``targets``. If it fails, store and targets are as before."""
         names = [*dict(groups)]
         written = [] if self._updater is None else [*map(self._stored.get, names)]
         for _, arrays in targets:
             written += arrays
-        return updater.unchanged_by_failed_updates(self._updater, names, written, (self._stored, self._unsent))
+        return updater.undo_updates(self._updater, names, written, (self._stored, self._unsent))
 
     def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
         """Copy stored arrays into ``out``.
@@ -263,7 +263,7 @@ class KVStore(KVStoreBase):
                     "KVStore/replace",
                     f"key {name!r} holds an array of shape {self._find(name).shape}, {array.shape} cannot replace it",
                 )
-        with updater.unchanged_by_failed_updates(self._updater, [*dict(pairs)], [], [self._stored]):
+        with updater.undo_updates(self._updater, [*dict(pairs)], [], [self._stored]):
             for name, array in pairs:
                 self._stored[name] = self._fitting(array, self._stored[name])
                 if isinstance(self._updater, opt.Updater):
@@ -289,7 +289,7 @@ class KVStore(KVStoreBase):
         """
         require_integer(priority)
         groups, targets = self._grouped(key, value), self._targets(key, value if out is None else out)
-        with self._undone_on_failure(groups, targets):
+        with self._undo(groups, targets):
             self._push_all(groups)
             self._pull_all(targets)
 
@@ -308,7 +308,7 @@ class KVStore(KVStoreBase):
             self.pushpull(names, grads, out=weights)
             return
         groups, targets = self._grouped(names, grads), self._targets(names, weights, ignore_sparse=False)
-        with self._undone_on_failure(groups, targets):
+        with self._undo(groups, targets):
             self._push_all(groups)
             self._pull_all([(name, [one for one in arrays if one.stype != "row_sparse"]) for name, arrays in targets])
             for name, arrays in targets:

@@ -28,6 +28,8 @@ class EvalMetric:
         kwargs: further arguments of the subclass, which ``get_config`` repeats.
     """
 
+    _undo_follows = True
+
     def __init__(
         self, name: str, output_names: Sequence[str] | None = None,
         label_names: Sequence[str] | None = None, **kwargs: Any,

@@ -11,7 +11,7 @@ from .. import kvstore as kvs
 from ..base import decides, refusal, require
 from ..engine import fast_road
 from ..ndarray import NDArray
-from ..optimizer.updater import unchanged_by_failed_updates
+from ..optimizer.updater import undo_updates
 from ..quirks import declare
 
 _UNSUMMED = declare(
@@ -149,7 +149,7 @@ def _update_params(
     if kvstore is not None:
         written += [*map(list, grad_arrays)]
     stored = (kvstore._stored, kvstore._unsent) if type(kvstore) is kvs.KVStore else ()
-    with unchanged_by_failed_updates(updater, range(len(param_arrays) * num_device), written, stored):
+    with undo_updates(updater, range(len(param_arrays) * num_device), written, stored):
         _update_each(param_arrays, grad_arrays, updater, num_device, kvstore, param_names)
 
 

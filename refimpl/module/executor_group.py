@@ -13,9 +13,8 @@ from ..executor import unfinished
 from ..executor_manager import _check_arguments, _split_input_slice
 from ..io import DataDesc
 from ..log import chosen
-from ..metric import EvalMetric
 from ..ndarray import NDArray
-from ..ndarray.restoring import unchanged_on_failure
+from ..ndarray.undo import Undo
 from .arrays import SliceCopy, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .bind_options import argument_contexts, gradient_requirements, group_contexts
 from .descriptions import check_labels, resized
@@ -249,7 +248,7 @@ class DataParallelExecutorGroup:
             self.execs[index]._run_forward(mode)
 
         labels = (copy.target for copies in self._label_copies for copy in copies)  # a later batch may have none
-        with self.execs[0].program.pool.turn, unfinished.ForwardOf(self.execs, labels, self.thread_pool.settle):
+        with self.execs[0].program.pool.turn, unfinished.undo_forward(self.execs, labels, self.thread_pool.settle):
             if fast_road.is_open() and fast_road.road.is_walked(self.thread_pool, self.execs, "forward", mode, load):
                 return
             self.thread_pool.run(step)
@@ -270,10 +269,9 @@ class DataParallelExecutorGroup:
             else cut_heads(out_grads, self.execs, self.contexts, self.output_layouts)
         )
         with self.execs[0].program.pool.turn:
-            unfinished.require_forward(self.execs)
             for executor, gradients in zip(self.execs, heads, strict=True):
                 executor._begin_backward(gradients)
-            with unfinished.backward_of(self.execs, self.thread_pool.settle):
+            with unfinished.undo_backward(self.execs, self.thread_pool.settle):
                 if fast_road.is_open() and fast_road.road.is_walked(self.thread_pool, self.execs, "backward", True):
                     return
                 self.thread_pool.run(lambda index: self.execs[index]._run_backward())
@@ -328,7 +326,7 @@ class DataParallelExecutorGroup:
         names = self.label_names or [str(position) for position in range(len(labels))]
         axes = self.label_layouts or [0] * len(labels)
         parts = self.slices or [slice(None)] * len(self.execs)
-        with unchanged_on_failure(eval_metric, kinds=(EvalMetric,), listed=False):
+        with Undo(eval_metric, into_lists=False):
             for index, (executor, part) in enumerate(zip(self.execs, parts, strict=True)):
                 if pre_sliced:
                     mine = labels[index]
@@ -407,7 +405,7 @@ class DataParallelExecutorGroup:
             )
         if states is not None:
             check_states(self.state_names, self.state_arrays, states)
-        with unchanged_on_failure(self.state_arrays):
+        with Undo(self.state_arrays):
             for position, arrays in enumerate(self.state_arrays):
                 for index, array in enumerate(arrays):
                     if states is None:
@@ -420,7 +418,7 @@ class DataParallelExecutorGroup:
     def install_monitor(self, mon: Any) -> None:
         """Install a monitor on every executor; reshaping the group keeps it."""
         watching = getattr(mon, "exes", None)  # a user's own monitor may not have it
-        with unchanged_on_failure(self.monitors, watching, shallow=[vars(executor) for executor in self.execs]):
+        with Undo(self.monitors, watching, dicts=[vars(executor) for executor in self.execs]):
             for executor in self.execs:
                 mon.install(executor)
             self.monitors.append(mon)

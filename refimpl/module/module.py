@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
-from .. import optimizer as opt
 from .. import symbol as sym
 from ..base import decides
 from ..context import Context, cpu
 from ..files.atomic import together
 from ..io import DataDesc
+from ..kvstore import KVStore
 from ..ndarray import NDArray
-from ..ndarray.restoring import unchanged_on_failure
+from ..ndarray.undo import Undo, attributes_of
 from ..quirks import declare
 from .base_module import INITIALIZER, BaseModule
 from .batch_shapes import shapes_to_bind
@@ -24,11 +24,11 @@ from .descriptions import _check_input_names, _parse_data_desc, names_of, with_b
 from .executor_group import DataParallelExecutorGroup
 from .life_cycle import ALREADY_BOUND, ALREADY_OPTIMIZED, demand
 from .parameters import HostCopy, as_arrays, host_zeros, initial_values, stays_initialized
+from .parts import undo_params, undo_shapes
 from .returning import keeps_place
-from .rollback import shapes_kept_on_failure
 from .state_files import ParamsFile, read_params, read_states
 from .storages import as_stored
-from .updates import Updates, given_kept_on_failure, install
+from .updates import Updates, install
 
 DEVICE = cpu()
 """The default context of a module."""
@@ -220,7 +220,7 @@ class Module(BaseModule):
             self.logger.warning(ALREADY_BOUND)
             return
         require_training(inputs_need_grad, for_training)
-        with shapes_kept_on_failure([self]):
+        with undo_shapes(self):
             data, labels = _parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
             shared_group = None if shared_module is None else group_to_share(shared_module, Module, len(self._context))
             group = DataParallelExecutorGroup(
@@ -266,7 +266,7 @@ class Module(BaseModule):
         if labels is None and self._label_shapes:
             batch_size, _ = self._exec_group.decide_slices(data)
             labels = [with_batch_size(d, batch_size) for d in self._label_shapes]
-        with shapes_kept_on_failure([self]):
+        with undo_shapes(self):
             self._exec_group.reshape(data, labels)
             self._data_shapes, self._label_shapes = data, labels
 
@@ -297,7 +297,7 @@ class Module(BaseModule):
             for pair in initial_values(hosts, given, initializer, attributes, allow_missing)
         ]
         # only now, when every value is known, is anything written
-        with self._values_kept_on_failure():
+        with undo_params(self):
             for value, host in values:
                 if value is not host:
                     value.copyto(host)
@@ -327,19 +327,11 @@ class Module(BaseModule):
         if stays_initialized(self, force_init, "set_params"):
             return
         demand(self, "set_params")
-        with self._values_kept_on_failure():
+        with undo_params(self):
             self._params_dirty = True
             self._exec_group.set_params(as_arrays(arg_params), as_arrays(aux_params), allow_extra=allow_extra)
             self._updates.adopt(self._exec_group, arg_params or {})
             self.params_initialized = True
-
-    @decides("Module/params-atomic")
-    def _values_kept_on_failure(self) -> AbstractContextManager[None]:
-        """A block that sets parameters; if it fails, parameters, optimizer states and store are as before."""
-        return unchanged_on_failure(
-            self._arg_params, self._aux_params, self._exec_group.param_arrays, self._exec_group.aux_arrays,
-            *self._updates.remembered(), kinds=opt.REMEMBERING, shallow=[vars(self), vars(self._host_copy)],
-        )
 
     @decides("Module/params-identity")
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
@@ -365,7 +357,7 @@ class Module(BaseModule):
         """
         demand(self, "forward")
         wanted = shapes_to_bind(data_batch, self._data_shapes, self._label_shapes, len(self._context))
-        with nullcontext() if wanted is None else shapes_kept_on_failure([self]):
+        with nullcontext() if wanted is None else undo_shapes(self):
             if wanted is not None:
                 self.reshape(*wanted)
             self._params_dirty |= bool(self._aux_names)
@@ -433,7 +425,7 @@ class Module(BaseModule):
         if self.optimizer_initialized and not force_init:
             self.logger.warning(ALREADY_OPTIMIZED)
             return
-        with self._optimizer_kept_on_failure(kvstore, optimizer):
+        with self._undo_optimizer(kvstore, optimizer):
             file = self._preload_opt_states
             content = b"" if file is None else read_states(file, self._preload_params)
             updates = install(
@@ -447,9 +439,11 @@ class Module(BaseModule):
             self.optimizer_initialized = True
 
     @decides("Module/failed-optimizer")
-    def _optimizer_kept_on_failure(self, kvstore: Any, optimizer: Any) -> AbstractContextManager[None]:
-        """A block that installs an optimizer; when it fails, everything is as before."""
-        return given_kept_on_failure(kvstore, optimizer, self._exec_group, [vars(self), vars(self._host_copy)])
+    def _undo_optimizer(self, kvstore: Any, optimizer: Any) -> Undo:
+        """A block that installs an optimizer. If it fails, module, parameters, store and optimizer are as before."""
+        stored = [kvstore._stored] if type(kvstore) is KVStore else []
+        attributes = [vars(self), vars(self._host_copy), *attributes_of(kvstore, optimizer)]
+        return Undo(self._exec_group.param_arrays, dicts=[*attributes, *stored])
 
     def _wrapped(self, optimizer: Any) -> Any:
         """The optimizer to install in the place of ``optimizer``; subclasses may wrap it."""

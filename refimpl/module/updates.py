@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Container, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 from .. import ndarray as nd
@@ -19,7 +18,7 @@ from ..model import (
     _update_params_on_kvstore,
 )
 from ..ndarray import NDArray
-from ..ndarray.restoring import attributes_of, unchanged_on_failure
+from ..ndarray.undo import Undo
 from ..optimizer import states
 from ..quirks import declare
 from .executor_group import DataParallelExecutorGroup
@@ -109,7 +108,7 @@ class Updates:
             return
         names, arrays = group.param_names, group.param_arrays
         wanted = sparse_rows(sparse_row_id_fn(data_batch), names, arrays)
-        with unchanged_on_failure([arrays[names.index(name)] for name in wanted]):
+        with Undo([arrays[names.index(name)] for name in wanted]):
             for name, ids in wanted.items():
                 self.kvstore.row_sparse_pull(name, arrays[names.index(name)], row_ids=ids)
 
@@ -136,7 +135,7 @@ class Updates:
         """Take the optimizer's states from the ``content`` of the file ``fname``."""
         set_states(content, fname, self.kvstore, self.updater, self._numbered_weights(group))
 
-    def remembered(self) -> list[Any]:
+    def changed_by_steps(self) -> list[Any]:
         """The updater and the tables of the store: all that changes in an update, beside parameters on the contexts."""
         store = self.kvstore
         return [self.updater, *((store._stored, store._unsent, store._updater) if type(store) is KVStore else ())]
@@ -253,17 +252,3 @@ def _made_optimizer(
     if not optimizer.idx2name:
         optimizer.idx2name = index_names
     return optimizer
-
-
-def given_kept_on_failure(
-    kvstore: Any, optimizer: Any, group: DataParallelExecutorGroup, attributes: Sequence[dict]
-) -> AbstractContextManager[None]:
-    """A block that installs an optimizer; if it fails, store, optimizer, parameters and ``attributes`` are as before.
-
-    Args:
-        kvstore, optimizer: the arguments of ``init_optimizer``.
-        group: the executors, whose parameters a store may write.
-        attributes: dicts of attributes that are restored.
-    """
-    stored = [kvstore._stored] if type(kvstore) is KVStore else []
-    return unchanged_on_failure(group.param_arrays, shallow=[*attributes, *attributes_of(kvstore, optimizer), *stored])

@@ -8,7 +8,6 @@ which MXNet has all optimizers.
 
 from . import contrib, optimizer
 from .optimizer import *  # noqa: F403  # the optimizers, create, register, Updater, get_updater
-from .updater import REMEMBERING
 
-__all__ = ["REMEMBERING", "contrib", "optimizer"]
+__all__ = ["contrib", "optimizer"]
 __all__ += optimizer.__all__

@@ -41,6 +41,7 @@ class Optimizer:
         TypeError: an argument is unknown.
     """
 
+    _undo_follows = True
     opt_registry: ClassVar[dict[str, type[Optimizer]]] = {}
     decaying_suffixes: ClassVar[tuple[str, ...]] = ("_weight", "_gamma")
     """Suffixes of the names of parameters that decay; a parameter with another name does not decay."""

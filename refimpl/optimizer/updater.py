@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
 
 from ..base import decides
 from ..context import Context
-from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
-from ..ndarray.restoring import VALUES, unchanged_on_failure
+from ..ndarray.undo import VALUES, Undo
 from . import soundness
 from . import states as states_file
 from .rule import Index, Optimizer
@@ -24,6 +22,8 @@ class Updater:
     store hands string keys over as bytes. A rule with ``aggregate_num`` gets up to that many parameters of one dtype
     in a call.
     """
+
+    _undo_follows = True
 
     def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = optimizer
@@ -155,10 +155,8 @@ def _name(index: Any) -> Any:
     return index.decode() if isinstance(index, bytes) else index
 
 
-def unchanged_by_failed_updates(
-    updater: Any, names: Iterable[Any], written: list[Any], containers: Sequence[dict] = ()
-) -> AbstractContextManager[None]:
-    """A block that updates the parameters ``names``; when it fails, everything is as before.
+def undo_updates(updater: Any, names: Iterable[Any], written: list[Any], containers: Sequence[dict] = ()) -> Undo:
+    """A block that updates the parameters ``names``. If it fails, everything is as before.
 
     What an optimizer of this package changes is known. Of any other one all arrays, dicts and lists that it holds are
     copied, for it may write any of them.
@@ -171,8 +169,8 @@ def unchanged_by_failed_updates(
     """
     changed = updater.changed_by(names) if type(updater) is Updater else None
     if changed is None:
-        return unchanged_on_failure(written, updater, kinds=REMEMBERING, shallow=containers)
-    return unchanged_on_failure(written, changed[0], shallow=[*containers, *changed[1]])
+        return Undo(written, updater, dicts=containers)
+    return Undo(written, changed[0], dicts=[*containers, *changed[1]])
 
 
 def get_updater(optimizer: Optimizer) -> Updater:
@@ -180,10 +178,8 @@ def get_updater(optimizer: Optimizer) -> Updater:
     return Updater(optimizer)
 
 
-REMEMBERING = (Updater, Optimizer, LRScheduler)
-"""What an update changes beside the weights."""
 _LOOKED_UP = {*"optimizer states states_synced loaded lr_scheduler lr_mult wd_mult idx2name param_dict step".split(),
               *"sym_info _index_update_count _all_index_update_counts cumgrads weight_previous".split()}
 """Attributes of this package's updaters, optimizers and schedulers that are no numbers or texts."""
 
-__all__ = ["REMEMBERING", "Updater", "get_updater", "unchanged_by_failed_updates"]
+__all__ = ["Updater", "get_updater", "undo_updates"]

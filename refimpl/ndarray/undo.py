@@ -1,9 +1,12 @@
-"""Restores arrays, containers and attributes when the call that changes them fails."""
+"""Undoing: when a call fails or is interrupted, arrays, containers and attributes are as before it.
+
+A call names what it may change, and changes it inside ``with Undo(...)``. Values are copied when the block begins: each
+call knows what it will write, so no write has to be watched.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -21,26 +24,36 @@ _LARGE = 1 << 16
 """The least bytes of an array that is searched for a bit of 1; copying a smaller array is as fast."""
 
 
-class Held:
-    """The present contents of arrays, containers and objects, which :meth:`give_back` restores in the same objects.
+@decides("Module/atomic", "KVStore/atomic", "KVStore/no-memory", "Bucketing/atomic", "SVRG/atomic", "Executor2/atomic")
+class Undo:
+    """A block. If it fails, what it may have changed has its contents from before the block, in the same objects.
+
+    Autograd's switches for recording and training come back, too.
 
     Args:
-        roots: the objects, whose items and attributes are followed.
-        kinds: classes whose objects are followed, too, like dicts, lists and tuples; other objects count as values.
-        listed: False does not follow lists, except roots: only their items are remembered, not the arrays' values.
-        shallow: dicts that are not followed: only their items are remembered.
+        changed: arrays, of which the values come back; lists, tuples, dicts and objects, of which the items or
+            attributes come back, and are followed in the same way. An object among these is followed if its class has
+            ``_undo_follows = True``, as optimizers and metrics have.
+        dicts: dicts and lists of which the items come back, but not the values of arrays among them.
+        into_lists: False does not follow lists, except those in ``changed``: only their items come back.
+        settle: called first after a failure; it waits for threads that still write.
+        then: called last after a failure.
     """
 
+    __slots__ = ("_arrays", "_containers", "_settle", "_switches", "_then")
+
     def __init__(
-        self, *roots: Any, kinds: tuple[type, ...] = (), listed: bool = True, shallow: Iterable[dict] = ()
+        self, *changed: Any, dicts: Iterable[Any] = (), into_lists: bool = True,
+        settle: Callable[[], object] | None = None, then: Callable[[], object] | None = None,
     ) -> None:
+        self._settle, self._then = settle, then
         self._switches = tape.STATE.recording, tape.STATE.training
         self._arrays: list[tuple[Any, Any]] = []
         self._containers: list[tuple[Any, Any]] = []
-        for one in shallow:
-            self._containers.append((one, dict(one)))
-        todo: list[Any] = [*roots]
-        first = set(map(id, roots))
+        for one in dicts:
+            self._containers.append((one, one.copy()))
+        todo: list[Any] = [*changed]
+        named = set(map(id, changed))
         seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
         while todo:  # one loop, because every update comes here
             thing = todo.pop()
@@ -54,16 +67,24 @@ class Held:
                 todo += thing.values()
             elif isinstance(thing, list):
                 self._containers.append((thing, list(thing)))
-                todo += thing if listed or id(thing) in first else ()
+                todo += thing if into_lists or id(thing) in named else ()
             elif isinstance(thing, tuple):
                 todo += thing
-            elif isinstance(thing, kinds) or (id(thing) in first and hasattr(thing, "__dict__")):
+            elif getattr(type(thing), "_undo_follows", False) or (id(thing) in named and hasattr(thing, "__dict__")):
                 self._containers.append((vars(thing), dict(vars(thing))))
                 # what an optimizer knows of the network is large, and never changes
                 todo += (vars(thing) | {"sym_info": None}).values()
 
-    def give_back(self) -> None:
-        """Restore the contents of all arrays and containers, and autograd's switches for recording and training."""
+    def __enter__(self) -> None:
+        """Do nothing: the constructor has made the copies."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._undo()
+
+    def _undo(self) -> None:
+        if self._settle is not None:
+            self._settle()
         tape.STATE.recording, tape.STATE.training = self._switches
         for container, before in self._containers:
             if isinstance(container, list):
@@ -73,6 +94,8 @@ class Held:
                 container.update(before)
         for array, before in self._arrays:
             _overwrite(array, before)
+        if self._then is not None:
+            self._then()
 
 
 def attributes_of(*things: Any) -> list[dict]:
@@ -107,23 +130,11 @@ def _overwrite(array: Any, before: Any) -> None:
         dense.hand_over(before._buffer, array._buffer, array.context)
 
 
-@contextmanager
-@decides("Module/atomic", "KVStore/atomic", "KVStore/no-memory", "Bucketing/atomic", "SVRG/atomic", "Executor2/atomic")
-def unchanged_on_failure(*roots: Any, **how: Any) -> Iterator[None]:
-    """If the block fails, restore the contents that ``roots`` had before it; ``how`` has options of :class:`Held`."""
-    held = Held(*roots, **how)
-    try:
-        yield
-    except BaseException:
-        held.give_back()
-        raise
-
-
 @decides("DataIter/undelivered", "DataIter/interrupted-reset")
 def delivered(iterator: Any, step: Callable[[], Any]) -> Any:
     """The result of ``step()``; if it fails, other than by StopIteration, ``iterator`` gets its attributes back.
 
-    There is no ``with`` here: no interrupt may come between the result and the return.
+    There is no ``with Undo`` here: no interrupt may come between the result and the return.
     """
     before = dict(vars(iterator))
     try:
@@ -136,4 +147,4 @@ def delivered(iterator: Any, step: Callable[[], Any]) -> Any:
         raise
 
 
-__all__ = ["VALUES", "Held", "delivered", "unchanged_on_failure"]
+__all__ = ["VALUES", "Undo", "attributes_of", "delivered"]
