@@ -12,7 +12,7 @@ import numpy as np
 from .base import decides, refusal
 from .log import LOG
 from .ndarray import NDArray, array
-from .ndarray.undo import Undo
+from .ndarray.undo import undo
 
 Entry = tuple[int, str, str]
 
@@ -80,7 +80,7 @@ class Monitor:
         """
         if not self.activated:
             return []
-        with Undo(dicts=[self.queue]):
+        with undo(dicts=[self.queue]):
             for exe in self.exes:
                 for values in (exe.arg_dict, exe.aux_dict):
                     for name, value in values.items():

@@ -18,7 +18,7 @@ from ..base import decides, described, refusal, shapes_in_words
 from ..context import Context
 from ..kernels.foundation import collector_pause as collection
 from ..ndarray import NDArray, zeros
-from ..ndarray.undo import Undo
+from ..ndarray.undo import undo
 from ..symbol import Symbol
 from ..symbol.describe import debug_text
 from ..symbol.inference import is_shown_whole
@@ -304,7 +304,7 @@ class Executor:
                         f"{name} has shape {value.shape}, the executor's has {mine[name].shape}",
                     )
                 jobs.append((value, mine[name]))
-        with Undo([target for _, target in jobs]):
+        with undo([target for _, target in jobs]):
             for value, target in jobs:
                 if value is not target and (value.is_sparse or target.is_sparse or value._data is not target._data):
                     value.copyto(target)

@@ -8,13 +8,14 @@ executors share; ``Pool.unfinished`` says that no backward may use them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import engine
 from ..base import decides, refusal
 from ..ndarray import NDArray
-from ..ndarray.undo import Undo
+from ..ndarray.undo import undo
 
 if TYPE_CHECKING:
     from .executor import Executor
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 @decides("Module/unfinished")
 def undo_forward(
-    executors: Sequence[Executor], inputs: Iterable[NDArray] = (), settle: Callable[[], object] | None = None
-) -> Undo:
+    executors: Sequence[Executor], inputs: Iterable[NDArray] = (), settle: Callable[[], object] = lambda: None
+) -> AbstractContextManager[None]:
     """A block, a forward of ``executors``. If it fails, states and ``inputs`` are as before; outputs hold no values.
 
     ``settle`` waits for threads that still run.
@@ -32,7 +33,7 @@ def undo_forward(
     arrays = [*inputs]
     for executor in executors:
         arrays += executor.aux_arrays
-    return Undo(arrays, settle=settle, then=partial(_forward_failed, executors))
+    return undo(arrays, settle=settle, then=partial(_forward_failed, executors))
 
 
 def _forward_failed(executors: Sequence[Executor]) -> None:
@@ -42,7 +43,9 @@ def _forward_failed(executors: Sequence[Executor]) -> None:
 
 
 @decides("Module/unfinished")
-def undo_backward(executors: Sequence[Executor], settle: Callable[[], object] | None = None) -> Undo:
+def undo_backward(
+    executors: Sequence[Executor], settle: Callable[[], object] = lambda: None
+) -> AbstractContextManager[None]:
     """A block, a backward of ``executors``. If it fails, gradients with 'add' are as before; others hold no values."""
     written: list[NDArray] = []
     kept: list[NDArray] = []
@@ -51,7 +54,7 @@ def undo_backward(executors: Sequence[Executor], settle: Callable[[], object] | 
             if array is not None and requirement != "null":
                 (kept if requirement == "add" or array.is_sparse else written).append(array)
         kept += executor.aux_arrays
-    return Undo(kept, settle=settle, then=partial(_spoil, "backward", written))
+    return undo(kept, settle=settle, then=partial(_spoil, "backward", written))
 
 
 def _spoil(what: str, arrays: Sequence[Any]) -> None:

@@ -12,7 +12,7 @@ from ..files.atomic import together
 from ..initializer import Initializer
 from ..io import DataDesc
 from ..ndarray import NDArray
-from ..ndarray.undo import Undo
+from ..ndarray.undo import undo
 from .base_module import INITIALIZER, BaseModule
 from .bucket_files import read_buckets, require_whole_numbers, write_buckets
 from .buckets import Buckets
@@ -167,7 +167,7 @@ class BucketingModule(BaseModule):
         bound = self._bucket_modules.bound()
         groups = [module._exec_group for module in bound]
         watched = [vars(executor) for group in groups for executor in group.execs]
-        with Undo(self._monitors, getattr(mon, "exes", None), [group.monitors for group in groups], dicts=watched):
+        with undo(self._monitors, getattr(mon, "exes", None), [group.monitors for group in groups], dicts=watched):
             for module in bound:
                 module.install_monitor(mon)
             self._monitors.append(mon)
@@ -214,7 +214,7 @@ class BucketingModule(BaseModule):
         """Compute the outputs of a batch in its bucket, which becomes the current one."""
         demand(self, "forward")
         key, module = self._bucket_modules.of_batch(data_batch, self.logger)
-        with Undo(dicts=[vars(self._bucket_modules)]):
+        with undo(dicts=[vars(self._bucket_modules)]):
             self._bucket_modules.choose(key, module)
             module.forward(data_batch, is_train=is_train)
 
@@ -265,7 +265,7 @@ class BucketingModule(BaseModule):
             self.logger.warning(ALREADY_OPTIMIZED)
             return
         others = [module for module in self._bucket_modules.bound() if module is not self._owner]
-        with self._owner._undo_optimizer(kvstore, optimizer), Undo(dicts=[vars(self), *map(vars, others)]):
+        with self._owner._undo_optimizer(kvstore, optimizer), undo(dicts=[vars(self), *map(vars, others)]):
             self._owner.init_optimizer(kvstore, optimizer, optimizer_params, force_init=force_init)
             for module in others:
                 module.borrow_optimizer(self._owner)

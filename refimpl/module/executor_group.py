@@ -14,7 +14,7 @@ from ..executor_manager import _check_arguments, _split_input_slice
 from ..io import DataDesc
 from ..log import chosen
 from ..ndarray import NDArray
-from ..ndarray.undo import Undo
+from ..ndarray.undo import undo
 from .arrays import SliceCopy, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
 from .bind_options import argument_contexts, gradient_requirements, group_contexts
 from .descriptions import check_labels, resized
@@ -326,7 +326,7 @@ class DataParallelExecutorGroup:
         names = self.label_names or [str(position) for position in range(len(labels))]
         axes = self.label_layouts or [0] * len(labels)
         parts = self.slices or [slice(None)] * len(self.execs)
-        with Undo(eval_metric, into_lists=False):
+        with undo(eval_metric, into_lists=False):
             for index, (executor, part) in enumerate(zip(self.execs, parts, strict=True)):
                 if pre_sliced:
                     mine = labels[index]
@@ -405,7 +405,7 @@ class DataParallelExecutorGroup:
             )
         if states is not None:
             check_states(self.state_names, self.state_arrays, states)
-        with Undo(self.state_arrays):
+        with undo(self.state_arrays):
             for position, arrays in enumerate(self.state_arrays):
                 for index, array in enumerate(arrays):
                     if states is None:
@@ -418,7 +418,7 @@ class DataParallelExecutorGroup:
     def install_monitor(self, mon: Any) -> None:
         """Install a monitor on every executor; reshaping the group keeps it."""
         watching = getattr(mon, "exes", None)  # a user's own monitor may not have it
-        with Undo(self.monitors, watching, dicts=[vars(executor) for executor in self.execs]):
+        with undo(self.monitors, watching, dicts=[vars(executor) for executor in self.execs]):
             for executor in self.execs:
                 mon.install(executor)
             self.monitors.append(mon)

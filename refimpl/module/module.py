@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from .. import symbol as sym
@@ -14,7 +14,7 @@ from ..files.atomic import together
 from ..io import DataDesc
 from ..kvstore import KVStore
 from ..ndarray import NDArray
-from ..ndarray.undo import Undo, attributes_of
+from ..ndarray.undo import attributes_of, undo
 from ..quirks import declare
 from .base_module import INITIALIZER, BaseModule
 from .batch_shapes import shapes_to_bind
@@ -439,11 +439,11 @@ class Module(BaseModule):
             self.optimizer_initialized = True
 
     @decides("Module/failed-optimizer")
-    def _undo_optimizer(self, kvstore: Any, optimizer: Any) -> Undo:
+    def _undo_optimizer(self, kvstore: Any, optimizer: Any) -> AbstractContextManager[None]:
         """A block that installs an optimizer. If it fails, module, parameters, store and optimizer are as before."""
         stored = [kvstore._stored] if type(kvstore) is KVStore else []
         attributes = [vars(self), vars(self._host_copy), *attributes_of(kvstore, optimizer)]
-        return Undo(self._exec_group.param_arrays, dicts=[*attributes, *stored])
+        return undo(self._exec_group.param_arrays, dicts=[*attributes, *stored])
 
     def _wrapped(self, optimizer: Any) -> Any:
         """The optimizer to install in the place of ``optimizer``; subclasses may wrap it."""

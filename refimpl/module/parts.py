@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ..base import decides
-from ..ndarray.undo import Undo
+from ..ndarray.undo import undo
 from .base_module import BaseModule
 
 
 @decides("Module/failed-bind", "Module/failed-reshape", "Sequential/failures")
-def undo_shapes(*modules: Any) -> Undo:
+def undo_shapes(*modules: Any) -> AbstractContextManager[None]:
     """A block that binds or reshapes. If it fails, every module and all its parts have their attributes back.
 
     Binding and reshaping only assign new objects to attributes.
     """
-    return Undo(dicts=[vars(part) for module in modules for part in parts_of(module)])
+    return undo(dicts=[vars(part) for module in modules for part in parts_of(module)])
 
 
 @decides("Module/params-atomic", "Sequential/failures")
-def undo_params(module: Any) -> Undo:
+def undo_params(module: Any) -> AbstractContextManager[None]:
     """A block that sets or updates parameters. If it fails, these, optimizer states and stores are as before."""
     changed: list[Any] = []
     for part in parts_of(module):
@@ -29,7 +30,7 @@ def undo_params(module: Any) -> Undo:
         group = getattr(part, "_exec_group", None)
         if group is not None:
             changed += [group.param_arrays, group.aux_arrays, part._host_copy, *part._updates.changed_by_steps()]
-    return Undo(*changed)
+    return undo(*changed)
 
 
 def executors_of(module: Any) -> list[Any]:

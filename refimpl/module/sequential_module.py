@@ -10,7 +10,7 @@ from ..base import decides, refusal
 from ..executor import unfinished
 from ..io import DataBatch, DataDesc
 from ..ndarray import NDArray
-from ..ndarray.undo import Undo, attributes_of
+from ..ndarray.undo import attributes_of, undo
 from .base_module import INITIALIZER, BaseModule
 from .bind_options import require_training
 from .descriptions import _as_descriptions
@@ -282,7 +282,7 @@ class SequentialModule(BaseModule):
         if self.optimizer_initialized and not force_init:
             self.logger.warning(ALREADY_OPTIMIZED)
             return
-        with Undo(dicts=attributes_of(self, *self._modules, kvstore, optimizer)):
+        with undo(dicts=attributes_of(self, *self._modules, kvstore, optimizer)):
             for module in self._modules:
                 module.init_optimizer(
                     kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params, force_init=force_init

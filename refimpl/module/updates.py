@@ -18,7 +18,7 @@ from ..model import (
     _update_params_on_kvstore,
 )
 from ..ndarray import NDArray
-from ..ndarray.undo import Undo
+from ..ndarray.undo import undo
 from ..optimizer import states
 from ..quirks import declare
 from .executor_group import DataParallelExecutorGroup
@@ -108,7 +108,7 @@ class Updates:
             return
         names, arrays = group.param_names, group.param_arrays
         wanted = sparse_rows(sparse_row_id_fn(data_batch), names, arrays)
-        with Undo([arrays[names.index(name)] for name in wanted]):
+        with undo([arrays[names.index(name)] for name in wanted]):
             for name, ids in wanted.items():
                 self.kvstore.row_sparse_pull(name, arrays[names.index(name)], row_ids=ids)
 

@@ -1,12 +1,13 @@
 """Undoing: when a call fails or is interrupted, arrays, containers and attributes are as before it.
 
-A call names what it may change, and changes it inside ``with Undo(...)``. Values are copied when the block begins: each
+A call names what it may change, and changes it inside ``with undo(...)``. Values are copied when the block begins: each
 call knows what it will write, so no write has to be watched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,16 @@ _LARGE = 1 << 16
 """The least bytes of an array that is searched for a bit of 1; copying a smaller array is as fast."""
 
 
+def _nothing() -> None:
+    pass
+
+
+@contextmanager
 @decides("Module/atomic", "KVStore/atomic", "KVStore/no-memory", "Bucketing/atomic", "SVRG/atomic", "Executor2/atomic")
-class Undo:
+def undo(
+    *changed: Any, dicts: Iterable[Any] = (), into_lists: bool = True,
+    settle: Callable[[], object] = _nothing, then: Callable[[], object] = _nothing,
+) -> Iterator[None]:
     """A block. If it fails, what it may have changed has its contents from before the block, in the same objects.
 
     Autograd's switches for recording and training come back, too.
@@ -39,63 +48,62 @@ class Undo:
         settle: called first after a failure; it waits for threads that still write.
         then: called last after a failure.
     """
+    switches = tape.STATE.recording, tape.STATE.training
+    arrays: list[tuple[Any, Any]] = []
+    containers: list[tuple[Any, Any]] = []
+    for one in dicts:
+        containers.append((one, one.copy()))
+    todo: list[Any] = [*changed]
+    named = set(map(id, changed))
+    seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
+    while todo:
+        thing = todo.pop()
+        if type(thing) in VALUES or id(thing) in seen:
+            continue
+        seen[id(thing)] = thing
+        if isinstance(thing, (NDArray, np.ndarray)):
+            arrays.append((thing, _copy(thing)))
+        elif isinstance(thing, dict):
+            containers.append((thing, dict(thing)))
+            todo += thing.values()
+        elif isinstance(thing, list):
+            containers.append((thing, list(thing)))
+            todo += thing if into_lists or id(thing) in named else ()
+        elif isinstance(thing, tuple):
+            todo += thing
+        elif getattr(type(thing), "_undo_follows", False) or (id(thing) in named and hasattr(thing, "__dict__")):
+            containers.append((vars(thing), dict(vars(thing))))
+            # what an optimizer knows of the network is large, and never changes
+            todo += (vars(thing) | {"sym_info": None}).values()
+    try:
+        yield
+    except BaseException:
+        settle()
+        tape.STATE.recording, tape.STATE.training = switches
+        _give_back(containers, arrays)
+        then()
+        raise
 
-    __slots__ = ("_arrays", "_containers", "_settle", "_switches", "_then")
 
-    def __init__(
-        self, *changed: Any, dicts: Iterable[Any] = (), into_lists: bool = True,
-        settle: Callable[[], object] | None = None, then: Callable[[], object] | None = None,
-    ) -> None:
-        self._settle, self._then = settle, then
-        self._switches = tape.STATE.recording, tape.STATE.training
-        self._arrays: list[tuple[Any, Any]] = []
-        self._containers: list[tuple[Any, Any]] = []
-        for one in dicts:
-            self._containers.append((one, one.copy()))
-        todo: list[Any] = [*changed]
-        named = set(map(id, changed))
-        seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
-        while todo:  # one loop, because every update comes here
-            thing = todo.pop()
-            if type(thing) in VALUES or id(thing) in seen:
-                continue
-            seen[id(thing)] = thing
-            if isinstance(thing, (NDArray, np.ndarray)):
-                self._arrays.append((thing, _copy(thing)))
-            elif isinstance(thing, dict):
-                self._containers.append((thing, dict(thing)))
-                todo += thing.values()
-            elif isinstance(thing, list):
-                self._containers.append((thing, list(thing)))
-                todo += thing if into_lists or id(thing) in named else ()
-            elif isinstance(thing, tuple):
-                todo += thing
-            elif getattr(type(thing), "_undo_follows", False) or (id(thing) in named and hasattr(thing, "__dict__")):
-                self._containers.append((vars(thing), dict(vars(thing))))
-                # what an optimizer knows of the network is large, and never changes
-                todo += (vars(thing) | {"sym_info": None}).values()
-
-    def __enter__(self) -> None:
-        """Do nothing: the constructor has made the copies."""
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._undo()
-
-    def _undo(self) -> None:
-        if self._settle is not None:
-            self._settle()
-        tape.STATE.recording, tape.STATE.training = self._switches
-        for container, before in self._containers:
-            if isinstance(container, list):
-                container[:] = before
-            else:
-                container.clear()
-                container.update(before)
-        for array, before in self._arrays:
-            _overwrite(array, before)
-        if self._then is not None:
-            self._then()
+def _give_back(containers: Iterable[tuple[Any, Any]], arrays: Iterable[tuple[Any, Any]]) -> None:
+    """Restore the contents of containers and arrays, given with their copies."""
+    for container, before in containers:
+        if isinstance(container, list):
+            container[:] = before
+        else:
+            container.clear()
+            container.update(before)
+    for array, before in arrays:
+        if not isinstance(array, NDArray):
+            array[...] = before
+        elif array.is_sparse:
+            before.copyto(array)
+        elif before is _ZEROS:
+            array._buffer.flat[:] = 0
+        elif isinstance(before, np.ndarray):
+            array._buffer.flat[:] = before
+        else:
+            dense.hand_over(before._buffer, array._buffer, array.context)
 
 
 def attributes_of(*things: Any) -> list[dict]:
@@ -117,24 +125,11 @@ def _copy(array: Any) -> Any:
     return made
 
 
-def _overwrite(array: Any, before: Any) -> None:
-    if not isinstance(array, NDArray):
-        array[...] = before
-    elif array.is_sparse:
-        before.copyto(array)
-    elif before is _ZEROS:
-        array._buffer.flat[:] = 0
-    elif isinstance(before, np.ndarray):
-        array._buffer.flat[:] = before
-    else:
-        dense.hand_over(before._buffer, array._buffer, array.context)
-
-
 @decides("DataIter/undelivered", "DataIter/interrupted-reset")
 def delivered(iterator: Any, step: Callable[[], Any]) -> Any:
     """The result of ``step()``; if it fails, other than by StopIteration, ``iterator`` gets its attributes back.
 
-    There is no ``with Undo`` here: no interrupt may come between the result and the return.
+    There is no ``with undo`` here: no interrupt may come between the result and the return.
     """
     before = dict(vars(iterator))
     try:
@@ -147,4 +142,4 @@ def delivered(iterator: Any, step: Callable[[], Any]) -> Any:
         raise
 
 
-__all__ = ["VALUES", "Undo", "attributes_of", "delivered"]
+__all__ = ["VALUES", "attributes_of", "delivered", "undo"]

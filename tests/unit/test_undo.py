@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import refimpl as mx
-from refimpl.ndarray.undo import Undo
+from refimpl.ndarray.undo import undo
 
 MANY = 1 << 18
 CORNERS = {
@@ -29,7 +29,7 @@ def test_the_same_bits_come_back(corner: str, size: int, dtype: str) -> None:
     values = np.zeros(size, dtype)
     CORNERS[corner](values)
     array = mx.nd.array(values, dtype=dtype)
-    with pytest.raises(KeyboardInterrupt), Undo([array]):
+    with pytest.raises(KeyboardInterrupt), undo([array]):
         array[:] = 7
         raise KeyboardInterrupt
     assert array.asnumpy().tobytes() == values.tobytes()
@@ -42,23 +42,22 @@ def test_arrays_of_zeros_are_not_copied() -> None:
     mx.nd.waitall()
     tracemalloc.start()
     try:
-        kept = Undo(arrays)
-        _, peak = tracemalloc.get_traced_memory()
+        with undo(arrays):
+            _, peak = tracemalloc.get_traced_memory()
         assert peak < 100_000
         arrays[0][-1:] = 1
-        kept = Undo(arrays)
-        _, peak = tracemalloc.get_traced_memory()
+        with undo(arrays):
+            _, peak = tracemalloc.get_traced_memory()
         assert peak > 4 * MANY  # the measure sees a copy
     finally:
         tracemalloc.stop()
-    del kept
 
 
 @pytest.mark.clause("Module/atomic")
 @pytest.mark.parametrize("stype", ["row_sparse", "csr"])
 def test_a_sparse_array_gets_its_values_and_its_places_back(stype: str) -> None:
     array = mx.nd.array([[0, 1], [0, 0], [2, 3]]).tostype(stype)
-    with pytest.raises(KeyboardInterrupt), Undo([array]):
+    with pytest.raises(KeyboardInterrupt), undo([array]):
         mx.nd.array([[5, 0], [6, 0], [0, 0]]).tostype(stype).copyto(array)
         raise KeyboardInterrupt
     assert array.stype == stype
@@ -72,7 +71,7 @@ def test_a_sparse_array_gets_its_values_and_its_places_back(stype: str) -> None:
 def test_the_switches_of_autograd_are_as_before(recording: bool, training: bool) -> None:
     before = mx.autograd.set_recording(recording), mx.autograd.set_training(training)
     try:
-        with pytest.raises(KeyboardInterrupt), Undo([]):
+        with pytest.raises(KeyboardInterrupt), undo([]):
             mx.autograd.set_recording(not recording)
             mx.autograd.set_training(not training)
             raise KeyboardInterrupt

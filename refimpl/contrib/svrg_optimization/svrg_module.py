@@ -18,7 +18,7 @@ from ...module.life_cycle import demand
 from ...module.module import DEVICE
 from ...module.parts import undo_shapes
 from ...ndarray import NDArray
-from ...ndarray.undo import Undo
+from ...ndarray.undo import undo
 from . import svrg_quirks, workers
 from .full_pass import GradientSums, Terms, dense, rows_of, summed_gradients
 from .svrg_optimizer import _SVRGOptimizer
@@ -86,7 +86,7 @@ class SVRGModule(Module):
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Compute the outputs of a batch; in training mode the snapshot computes its outputs too."""
         demand(self, "forward")
-        with undo_shapes(self), Undo(self._exec_group.aux_arrays):
+        with undo_shapes(self), undo(self._exec_group.aux_arrays):
             super().forward(data_batch, is_train)
             mode = self.for_training if is_train is None else is_train
             self._batch, self._shown = (data_batch, mode), False
@@ -239,7 +239,7 @@ class SVRGModule(Module):
     def set_states(self, states: Any = None, value: float | None = None) -> None:
         """As :meth:`Module.set_states`, those of the snapshot too."""
         demand(self, "set_states")
-        with Undo(self._exec_group.state_arrays):
+        with undo(self._exec_group.state_arrays):
             super().set_states(states, value)
             if self.for_training:
                 self._mod_aux._exec_group.set_states(states, value)
