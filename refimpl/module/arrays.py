@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,25 +20,6 @@ _ROUNDS = declare(
     "the mean of equal copies is their sum divided by their number, which rounds on 3, 5, 6, ... contexts",
     "a checkpoint would not hold the weights that training goes on with",
 )
-
-
-class SliceCopy(NamedTuple):
-    """A copy to make for every batch: the ``part`` of its array number ``position`` goes into ``target``."""
-
-    position: int
-    part: Any
-    whole: bool
-    target: NDArray
-
-    @decides("ExecutorGroup/load-numpy", "ExecutorGroup/label-covers")
-    def fill(self, sources: Sequence[Any]) -> None:
-        """Copy the part of ``sources[position]``, cast to the dtype of the target."""
-        source = sources[self.position]
-        if not isinstance(source, NDArray):
-            source = nd.array(source, dtype=getattr(source, "dtype", None))
-        if not self.whole or source.shape != self.target.shape:
-            source = source[self.part]
-        source.copyto(self.target)
 
 
 def along(axis: int, part: slice) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import count, islice
 from typing import Any
 
-from ..base import _as_list, refusal
+from ..base import refusal
 from ..quirks import declare
 from .returning import standing
 
@@ -44,7 +44,8 @@ class Lookahead:
         for number in count(start):
             if self._upcoming is None:
                 return
-            keep(number)
+            if keep is not None:
+                keep(number)
             yield number, self._upcoming
 
     def fetch(self) -> Any:
@@ -55,5 +56,7 @@ class Lookahead:
 
 def call_all(callbacks: Any, *arguments: Any) -> None:
     """Call ``callbacks``: a function, a list of functions, or None."""
-    for callback in _as_list(callbacks) if callbacks is not None else ():
+    if callbacks is None:
+        return
+    for callback in callbacks if isinstance(callbacks, list) else [callbacks]:
         callback(*arguments)

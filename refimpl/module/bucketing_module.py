@@ -19,7 +19,7 @@ from .buckets import Buckets
 from .delegation import delegated
 from .life_cycle import ALREADY_BOUND, ALREADY_OPTIMIZED, STEPS, demand
 from .module import DEVICE, Module
-from .parts import undo_shapes
+from .parts import undo_optimizer, undo_shapes
 
 
 class BucketingModule(BaseModule):
@@ -265,7 +265,7 @@ class BucketingModule(BaseModule):
             self.logger.warning(ALREADY_OPTIMIZED)
             return
         others = [module for module in self._bucket_modules.bound() if module is not self._owner]
-        with self._owner._undo_optimizer(kvstore, optimizer), undo(dicts=[vars(self), *map(vars, others)]):
+        with undo_optimizer(self._owner, kvstore, optimizer), undo(dicts=[vars(self), *map(vars, others)]):
             self._owner.init_optimizer(kvstore, optimizer, optimizer_params, force_init=force_init)
             for module in others:
                 module.borrow_optimizer(self._owner)

@@ -1,4 +1,4 @@
-"""The modules inside of a module, and their executors and attributes."""
+"""The parts of a module: blocks that undo failed changes of them, and the executors among them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ..base import decides
-from ..ndarray.undo import undo
+from ..kvstore import KVStore
+from ..ndarray.undo import attributes_of, undo
 from .base_module import BaseModule
 
 
@@ -31,6 +32,14 @@ def undo_params(module: Any) -> AbstractContextManager[None]:
         if group is not None:
             changed += [group.param_arrays, group.aux_arrays, part._host_copy, *part._updates.changed_by_steps()]
     return undo(*changed)
+
+
+@decides("Module/failed-optimizer")
+def undo_optimizer(module: Any, kvstore: Any, optimizer: Any) -> AbstractContextManager[None]:
+    """A block that installs an optimizer. If it fails, module, parameters, store and optimizer are as before."""
+    stored = [kvstore._stored] if type(kvstore) is KVStore else []
+    attributes = [vars(module), vars(module._host_copy), *attributes_of(kvstore, optimizer)]
+    return undo(module._exec_group.param_arrays, dicts=[*attributes, *stored])
 
 
 def executors_of(module: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from ..base import decides, refusal
 from ..io import DataDesc
 from ..ndarray import NDArray
 from .base_module import INITIALIZER, BaseModule
-from .batch_shapes import shapes_to_bind
+from .batch_shapes import shapes_of_batch
 from .bind_options import require_training
 from .descriptions import _as_descriptions, names_of, with_batch_size
 from .life_cycle import ALREADY_BOUND, demand
@@ -142,7 +142,7 @@ class PythonModule(BaseModule):
     @decides("PythonModule/reshape")
     def follow(self, data_batch: Any) -> None:
         """Reshape to the shapes of a batch if they differ from the bound shapes."""
-        wanted = shapes_to_bind(data_batch, self._data_shapes, self._label_shapes, 1)
+        wanted = shapes_of_batch(data_batch, self._data_shapes, self._label_shapes, 1)
         if wanted is not None:
             self.reshape(*wanted)
 

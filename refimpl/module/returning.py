@@ -229,13 +229,9 @@ def resumed(
     return range(place.first(epochs.start), epochs.stop), place, evaluation
 
 
-def standing(batches: Any) -> tuple[int, Callable[[int], None]]:
-    """(number of the first batch, function to call with the number of each batch before it is trained)."""
-    return (batches.number, batches.keep) if isinstance(batches, KeptPlace) else (0, _nothing)
-
-
-def _nothing(number: int) -> None:
-    del number
+def standing(batches: Any) -> tuple[int, Callable[[int], None] | None]:
+    """(number of the first batch, function to call with the number of each batch before it is trained, or None)."""
+    return (batches.number, batches.keep) if isinstance(batches, KeptPlace) else (0, None)
 
 
 # --- iterators, and random numbers ----------------------------------------------------------------

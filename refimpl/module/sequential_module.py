@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..base import decides, refusal
-from ..executor import unfinished
+from ..executor.executor import require_forward, undo_backward, undo_forward
 from ..io import DataBatch, DataDesc
 from ..ndarray import NDArray
 from ..ndarray.undo import attributes_of, undo
@@ -220,7 +220,7 @@ class SequentialModule(BaseModule):
                 "Sequential/one-batch", "a chain takes one batch for all contexts, not a list of batches",
                 TypeError,
             )
-        with undo_shapes(*self._modules), unfinished.undo_forward(executors_of(self)):
+        with undo_shapes(*self._modules), undo_forward(executors_of(self)):
             batch = data_batch
             for index, module in enumerate(self._modules):
                 if isinstance(module, PythonModule):
@@ -242,8 +242,8 @@ class SequentialModule(BaseModule):
         """Run the chain backwards; the input gradients of each module are the head gradients of the module before."""
         demand(self, "backward")
         executors = executors_of(self)
-        unfinished.require_forward(executors)
-        with unfinished.undo_backward(executors):
+        require_forward(executors)
+        with undo_backward(executors):
             for index in range(len(self._modules) - 1, -1, -1):
                 self._modules[index].backward(out_grads=out_grads)
                 if index:

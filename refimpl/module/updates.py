@@ -11,12 +11,7 @@ from .. import ndarray as nd
 from .. import optimizer as opt
 from ..base import decides, refusal
 from ..kvstore import KVStore
-from ..model import (
-    _create_kvstore,
-    _initialize_kvstore,
-    _update_params,
-    _update_params_on_kvstore,
-)
+from ..model import _create_kvstore, _initialize_kvstore
 from ..ndarray import NDArray
 from ..ndarray.undo import undo
 from ..optimizer import states
@@ -33,7 +28,7 @@ _KEEPS = declare(
 
 
 class Updates:
-    """Updates the parameters of a module, in one of three ways.
+    """What updates the parameters of a module, in one of three ways; :meth:`Module.update` calls it.
 
     * On the store, when the store holds the optimizer: gradients are pushed, new weights pulled.
     * On the contexts, after the store has summed the gradients of all contexts.
@@ -63,17 +58,6 @@ class Updates:
     def borrowed(self) -> Updates:
         """The same optimizer, store and states for another module with the same parameters."""
         return copy.copy(self)
-
-    def apply(self, group: DataParallelExecutorGroup) -> None:
-        """Apply the gradients of ``group`` to its parameters, on every context."""
-        if self.update_on_kvstore:
-            _update_params_on_kvstore(group.param_arrays, group.grad_arrays, self.kvstore, group.param_names)
-        else:
-            weights, gradients = self._by_index(group)
-            _update_params(
-                weights, gradients, updater=self.updater, kvstore=self.kvstore,
-                num_device=self.indices_per_name(group), param_names=self.names,
-            )
 
     def adopt(self, group: DataParallelExecutorGroup, names: Container[str]) -> None:
         """Let the updater or the store use the new values of parameters ``names``; optimizer states do not change."""
@@ -148,7 +132,7 @@ class Updates:
 
     def _numbered_weights(self, group: DataParallelExecutorGroup) -> dict[int, Any]:
         """The weights of every context, by their index in the updater."""
-        weights, _ = self._by_index(group)
+        weights, _ = self.by_index(group)
         count = self.indices_per_name(group)
         return {
             index * count + context: weight for index, copies in enumerate(weights)
@@ -156,7 +140,7 @@ class Updates:
         }
 
     @decides("Module/borrow-names")
-    def _by_index(self, group: DataParallelExecutorGroup) -> tuple[list[Any], list[Any]]:
+    def by_index(self, group: DataParallelExecutorGroup) -> tuple[list[Any], list[Any]]:
         """Weights and gradients in the order of ``names``; empty for a name that ``group`` lacks."""
         names = self.names
         gradients = group.grad_arrays or [[None] * len(copies) for copies in group.param_arrays]

@@ -176,14 +176,15 @@ class NDArray(ArrayMethods):
                 return False
             if other.shape != self.shape:
                 raise refusal("NDArray/copy-shape", f"cannot copy an array of shape {self.shape} to {other.shape}")
-            tape.require_writable(other)
+            if tape.STATE.recording or not other.writable:
+                tape.require_writable(other)
             dense.hand_over(self._buffer, other._buffer, other._ctx)
             return other
         if isinstance(other, Context):
-            made = empty(self.shape, other, self.dtype)
+            device = self._buffer.device if other is self._ctx else other.memory
+            made = NDArray(allocate(self._buffer.shape, self._buffer.flat.dtype, device), other)
             dense.hand_over(self._buffer, made._buffer, other)
-            self._noted("_copyto", made)
-            return made
+            return self._noted("_copyto", made) if tape.STATE.recording else made
         raise refusal("NDArray/copy-target", f"copyto does not support type {type(other)}", TypeError)
 
     def copy(self) -> NDArray:

@@ -49,7 +49,8 @@ class Updater:
             name = key.decode() if isinstance(key, bytes) else key
             if name in self.loaded:
                 self.require_fitting({name: each})
-            state = self.states[name] if self.states_synced.get(name) else self._state(name, each)
+            synced = name in self.states and self.states_synced[name]
+            state = self.states[name] if synced else self._state(name, each)
             place = each.context
             group = (each.dtype, place.device_typeid, place.device_id) if together else len(groups)
             groups.setdefault(group, []).append((name, each, gradient, state))

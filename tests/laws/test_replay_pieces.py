@@ -18,8 +18,8 @@ import pytest
 
 import refimpl as mx
 from refimpl.engine import fast_road
+from refimpl.executor.executor import run_steps
 from refimpl.executor.memory_pool import Pool
-from refimpl.executor.step_runner import run_steps
 from refimpl.module.thread_pool import ThreadPool
 from refimpl.replay import pieces, side_by_side
 from refimpl.replay.native import hand_over, native_calls, update_kernels

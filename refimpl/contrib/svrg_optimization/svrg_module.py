@@ -12,11 +12,11 @@ from typing import Any
 
 from ...base import decides, refusal, require
 from ...context import Context
-from ...executor import unfinished
+from ...executor.executor import undo_backward, undo_forward
 from ...module import Module
 from ...module.life_cycle import demand
 from ...module.module import DEVICE
-from ...module.parts import undo_shapes
+from ...module.parts import undo_optimizer, undo_shapes
 from ...ndarray import NDArray
 from ...ndarray.undo import undo
 from . import svrg_quirks, workers
@@ -92,7 +92,7 @@ class SVRGModule(Module):
             self._batch, self._shown = (data_batch, mode), False
             show = bool(is_train) if svrg_quirks.STALE_SNAPSHOT.active else mode
             if show and self.for_training and self._param_dict is not None:
-                with unfinished.undo_forward(self._exec_group.execs):
+                with undo_forward(self._exec_group.execs):
                     self._show_snapshot()
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
@@ -109,7 +109,7 @@ class SVRGModule(Module):
             )
         if not svrg_quirks.STALE_SNAPSHOT.active:
             self._show_snapshot()
-        with unfinished.undo_backward(self._exec_group.execs):
+        with undo_backward(self._exec_group.execs):
             super().backward(out_grads)
             self._mod_aux.backward(out_grads)
             if not svrg_quirks.UPDATE_CORRECTS.active:
@@ -257,7 +257,7 @@ class SVRGModule(Module):
         stays = self.optimizer_initialized and not force_init
         if not stays:
             self._refuse_compression(kvstore)
-        with self._undo_optimizer(kvstore, optimizer):
+        with undo_optimizer(self, kvstore, optimizer):
             super().init_optimizer(kvstore, optimizer, optimizer_params, force_init)
             if stays and not svrg_quirks.NO_RESET.active:
                 return
