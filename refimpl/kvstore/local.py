@@ -476,7 +476,7 @@ def _added_up(arrays: Sequence[NDArray], context: Context, dtype: Any, size: int
 
     The first array is the total; each group of ``size`` later arrays is added up, and its sum is added to the total.
     """
-    memory, terms = context.memory, list[Buffer]()
+    memory, terms = "cpu" if context is HOST else context.memory, list[Buffer]()
     for array in arrays:
         cast = array if array.dtype is dtype else array.astype(dtype)
         # copied where an operator on ``context`` could not read it

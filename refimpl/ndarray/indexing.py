@@ -111,7 +111,11 @@ def _locate(shape: Shape, key: Any) -> tuple[Shape, int] | None:
         first, last, _ = key.indices(shape[0])
         count = max(last - first, 0)
         return (count, *shape[1:]), first * prod(shape[1:]) if count else 0
-    parts = key if isinstance(key, tuple) else (key,)
+    return _contiguous(shape, key if isinstance(key, tuple) else (key,))
+
+
+def _contiguous(shape: Shape, parts: tuple[Any, ...]) -> tuple[Shape, int] | None:
+    """As :func:`_locate`, for an index of any number of axes, which NumPy looks up in an array without memory."""
     if not all(part is None or part is Ellipsis or isinstance(part, (int, np.integer, slice)) for part in parts):
         return None
     skeleton = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), shape, strides_of(shape))

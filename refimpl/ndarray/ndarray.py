@@ -202,9 +202,8 @@ class NDArray(ArrayMethods):
 
     def _shared(self, shape: Shape, start: int) -> NDArray:
         """A view of ``prod(shape)`` elements from element ``start``."""
-        memory = self._buffer  # no wait: readers of the view wait for its bytes
-        flat = memory.flat[start : start + prod(shape)]
-        return NDArray(Buffer(flat, shape, memory.device), self._ctx, self.writable)
+        flat = self._buffer.flat[start : start + prod(shape)]  # no wait: readers of the view wait for its bytes
+        return NDArray(Buffer(flat, shape, self._buffer.device), self._ctx, self.writable)
 
     def __getitem__(self, key: Any) -> NDArray:
         """Index as NumPy does; one element comes as shape (1,).
