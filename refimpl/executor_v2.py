@@ -17,7 +17,7 @@ from .context import Context
 from .executor.cached_op import CachedOp
 from .executor.fixed import FixedList
 from .ndarray import NDArray, array, zeros
-from .ndarray.requirements import require_known
+from .ndarray.tape import require_known
 from .ndarray.undo import undo
 from .symbol import Symbol
 

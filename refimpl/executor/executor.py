@@ -24,7 +24,7 @@ from ..engine.compiling import RUNNING
 from ..kernels.foundation import collector_pause as collection
 from ..ndarray import NDArray, zeros
 from ..ndarray.undo import undo
-from ..symbol import Symbol
+from ..symbol import Symbol, storage
 from ..symbol.describe import debug_text
 from ..symbol.inference import is_shown_whole
 from ..symbol.inferred_lists import known_shapes
@@ -33,7 +33,7 @@ from ..symbol.memory import Plan
 from .fixed import FixedList
 from .memory_pool import Pool
 from .program import Program
-from .sparse_borders import borders
+from .sparse_borders import Borders
 from .step_runner import MonitorCallback, run_monitored, run_one, touched
 from .steps import Step, StepFailed
 
@@ -74,7 +74,10 @@ class Executor:
         self.aux_arrays: list[NDArray] = FixedList(bound.auxiliary)
         self._grad_req = bound.requirements
         pool = shared_exec.program.pool if shared_exec is not None else Pool()
-        self._borders = border = borders(symbol, bound)  # None where no array is sparse
+        arrays = [*bound.arguments, *bound.gradients, *bound.auxiliary]
+        makes_sparse = any(map(storage.makes_sparse, bound.order))
+        is_sparse = makes_sparse or any(array is not None and array.is_sparse for array in arrays)
+        self._borders = border = Borders(symbol, bound) if is_sparse else None
         with collection.paused():  # a third of the time would go into the garbage collector, which finds none here
             self.program: Program = (
                 Program(symbol, ctx, bound, pool) if border is None
@@ -119,6 +122,8 @@ class Executor:
     def _run_forward(self, is_train: bool, run: Callable[[], None] | None = None) -> None:
         """Compute the outputs; the caller handles a failure. ``run`` replaces the plain run of the steps."""
         pool, program = self.program.pool, self.program
+        if program.forward_table is None:
+            program.make_tables()
         pool.unfinished = True
         if self._borders is not None:
             self._borders.before_forward()

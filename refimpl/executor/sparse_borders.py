@@ -184,14 +184,6 @@ class Borders:
         return self._given[key] if key in self._given else NDArray(self._program.buffers[key], self._program.ctx)
 
 
-def borders(symbol: Symbol, bound: Bound) -> Borders | None:
-    """The border for the bound arrays; None where no array is sparse and no operator returns a sparse one."""
-    arrays = [*bound.arguments, *bound.gradients, *bound.auxiliary]
-    order = bound.order or symbol.order()
-    made = any(map(storage.makes_sparse, order))
-    return Borders(symbol, bound) if made or any(a is not None and a.is_sparse for a in arrays) else None
-
-
 def _dense(arrays: Sequence[Any]) -> list[Any]:
     """The arrays, with dense zeros in the place of sparse arrays."""
     return [

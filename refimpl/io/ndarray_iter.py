@@ -11,8 +11,7 @@ from ..base import decides, refusal, require
 from ..ndarray import NDArray, array, concatenate
 from ..ndarray.undo import delivered
 from ..quirks import declare
-from .desc import DataBatch, DataDesc
-from .iterator import DataIter
+from .iterator import DataBatch, DataDesc, DataIter
 
 NamedArrays = list[tuple[str, NDArray]]
 _SHUFFLE = declare(

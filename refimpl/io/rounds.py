@@ -11,8 +11,7 @@ from ..base import decides, require
 from ..kernels.foundation import reserving
 from ..ndarray import NDArray, array
 from ..ndarray.undo import delivered
-from .desc import DataBatch, DataDesc
-from .iterator import MXDataIter
+from .iterator import DataBatch, DataDesc, MXDataIter
 
 
 class RoundIter(MXDataIter):

@@ -327,11 +327,11 @@ class KVStore(KVStoreBase):
     @decides("KVStore/set-optimizer")
     def set_optimizer(self, optimizer: opt.Optimizer) -> None:
         """Update stored weights with ``optimizer`` on each push, starting without states."""
-        require(
-            "KVStore/optimizer-type", isinstance(optimizer, opt.Optimizer),
-            f"set_optimizer takes an Optimizer, got {optimizer!r}; make one with mx.optimizer.create",
-            TypeError,
-        )
+        if not isinstance(optimizer, opt.Optimizer):
+            raise refusal(
+                "KVStore/optimizer-type",
+                f"set_optimizer takes an Optimizer, got {optimizer!r}; make one with mx.optimizer.create", TypeError,
+            )
         self.set_updater(opt.get_updater(optimizer))
 
     @decides("KVStore/states")
