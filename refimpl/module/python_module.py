@@ -10,6 +10,7 @@ from .. import ndarray as nd
 from ..base import decides, refusal
 from ..io import DataDesc
 from ..ndarray import NDArray
+from ..ndarray.undo import undo
 from .base_module import INITIALIZER, BaseModule
 from .batch_shapes import shapes_of_batch
 from .bind_options import require_training
@@ -131,13 +132,9 @@ class PythonModule(BaseModule):
                     "PythonModule/names",
                     f"{what}_shapes are {given}, this module takes {names} in this order", AssertionError,
                 )
-        before = self._data_shapes, self._label_shapes
-        self._data_shapes, self._label_shapes = data, labels
-        try:
+        with undo(dicts=[vars(self)]):
+            self._data_shapes, self._label_shapes = data, labels
             self._output_shapes = self._compute_output_shapes()
-        except BaseException:
-            self._data_shapes, self._label_shapes = before
-            raise
 
     @decides("PythonModule/reshape")
     def follow(self, data_batch: Any) -> None:

@@ -54,7 +54,7 @@ def undo(
     for one in dicts:
         containers.append((one, one.copy()))
     todo: list[Any] = [*changed]
-    named = set(map(id, changed))
+    named = {*map(id, changed)}
     seen: dict[int, Any] = {}  # the things themselves, so that no other one gets their number
     while todo:
         thing = todo.pop()

@@ -58,15 +58,9 @@ class Updater:
         for group in groups.values():
             optimizer._set_current_context(group[0][1].context.device_id)
             for start in range(0, len(group), size):
-                counts, number = dict(optimizer._index_update_count), optimizer.num_update
                 step = [*map(list, zip(*group[start : start + size], strict=True))] if together else group[start]
-                try:
+                with undo(dicts=[optimizer._index_update_count, vars(optimizer)]):
                     optimizer.update_multi_precision(*step)
-                except BaseException:
-                    optimizer.num_update = number
-                    optimizer._index_update_count.clear()
-                    optimizer._index_update_count.update(counts)
-                    raise
 
     @decides("Updater/states")
     def _state(self, index: Any, weight: NDArray) -> Any:
