@@ -7,8 +7,9 @@ from itertools import count, islice
 from typing import Any
 
 from ..base import refusal
+from ..kvstore import DistributedKVStore
 from ..quirks import declare
-from .returning import Evaluation, KeptPlace, is_kept
+from .returning import KEEPING, Evaluation, KeptPlace
 
 _EXTRA = declare(
     "score-extra-batch", "Module/num-batch",
@@ -63,7 +64,7 @@ def resumed(
     they continue at the kept batch, and finished epochs are left out.
     """
     store = getattr(module, "_kvstore", None)
-    if not is_kept(module, store):
+    if not isinstance(store, DistributedKVStore) or not store.returning or type(module) not in KEEPING:
         return epochs, train_data, eval_data
     place = KeptPlace(module, store, train_data, eval_data, monitor, others)
     evaluation = None if eval_data is None else Evaluation(eval_data, place)

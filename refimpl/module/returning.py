@@ -23,18 +23,14 @@ from ..ndarray import NDArray
 from .remembering import memory_of, remember
 
 AnyModule = TypeVar("AnyModule", bound=type)
-_CLASSES: set[type] = set()
+KEEPING: set[type] = set()
+"""The classes of modules in which ``fit`` keeps its progress."""
 
 
 def keeps_place(klass: AnyModule) -> AnyModule:
     """Class decorator: ``fit`` keeps its progress, as executors and updates hold all that it trains. Not inherited."""
-    _CLASSES.add(klass)
+    KEEPING.add(klass)
     return klass
-
-
-def is_kept(module: Any, store: Any) -> bool:
-    """Whether ``fit`` keeps its progress: with a store whose workers may be restarted, in a class that is marked."""
-    return isinstance(store, DistributedKVStore) and store.returning and type(module) in _CLASSES
 
 
 class KeptPlace:
@@ -244,4 +240,4 @@ def _digest(batch: Any, before: int) -> int:
     return before
 
 
-__all__ = ["Evaluation", "KeptPlace", "is_kept", "keeps_place"]
+__all__ = ["KEEPING", "Evaluation", "KeptPlace", "keeps_place"]

@@ -52,13 +52,13 @@ class Updater:
             synced = name in self.states and self.states_synced[name]
             state = self.states[name] if synced else self._state(name, each)
             place = each.context
-            group = (each.dtype, place.device_typeid, place.device_id) if together else len(groups)
+            group: Any = (each.dtype, place.device_typeid, place.device_id) if together else len(groups)
             groups.setdefault(group, []).append((name, each, gradient, state))
         size = max(optimizer.aggregate_num, 1)
-        for group in groups.values():
-            optimizer._set_current_context(group[0][1].context.device_id)
-            for start in range(0, len(group), size):
-                step = [*map(list, zip(*group[start : start + size], strict=True))] if together else group[start]
+        for steps in groups.values():
+            optimizer._set_current_context(steps[0][1].context.device_id)
+            for start in range(0, len(steps), size):
+                step = [*map(list, zip(*steps[start : start + size], strict=True))] if together else steps[start]
                 with undo(dicts=[optimizer._index_update_count, vars(optimizer)]):
                     optimizer.update_multi_precision(*step)
 
@@ -85,8 +85,9 @@ class Updater:
             is_own = type(thing).__module__.partition(".")[0] == __name__.partition(".")[0]
             if thing is not None and not (is_own and kinds <= VALUES):
                 return None
-        changed = [self.states, self.states_synced, vars(optimizer), optimizer._all_index_update_counts]
-        changed += [*optimizer._all_index_update_counts.values(), *map(vars(optimizer).get, optimizer._changing)]
+        counts = optimizer._all_index_update_counts
+        changed: list[Any] = [self.states, self.states_synced, vars(optimizer), counts, *counts.values()]
+        changed += map(vars(optimizer).get, optimizer._changing)
         if optimizer.lr_scheduler is not None:
             changed.append(vars(optimizer.lr_scheduler))
         return [*map(self.states.get, names)], changed
