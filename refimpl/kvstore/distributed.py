@@ -146,9 +146,6 @@ class DistributedKVStore(KVStore):
                 piece = self._packed(key, number, piece)
             tickets.append(self._send(part.server, say.Push(self._part_id(key, number), piece, replace)))
 
-    def _pull_one(self, key: Key, targets: list[NDArray]) -> None:
-        self._pull_all([(key, targets)])
-
     @decides("Cluster/pull-all")
     def _pull_all(self, groups: Groups) -> None:
         """Ask for all parts of all keys at once, and copy the answers into every target."""

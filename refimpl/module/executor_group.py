@@ -16,12 +16,22 @@ from ..io import DataDesc
 from ..log import chosen
 from ..ndarray import NDArray
 from ..ndarray.undo import undo
-from .arrays import along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
+from .arrays import (
+    along,
+    as_stored,
+    cut_heads,
+    inferred,
+    mean_of,
+    merged,
+    owned,
+    pooled,
+    sliced_shape,
+    storages,
+)
 from .bind_options import argument_contexts, gradient_requirements, group_contexts
 from .descriptions import check_labels, resized
 from .loading import _load_data, _load_general, _load_label, _merge_multi_context, _prepare_group2ctxs
 from .parameters import check_states, check_values
-from .storages import as_stored, storages
 from .thread_pool import ThreadPool
 
 

@@ -15,6 +15,7 @@ from ..io import DataDesc
 from ..model import _update_params, _update_params_on_kvstore
 from ..ndarray import NDArray
 from ..quirks import declare
+from .arrays import as_stored
 from .base_module import INITIALIZER, BaseModule
 from .batch_shapes import shapes_of_batch
 from .bind_options import context_list, group_to_share, require_training, work_loads
@@ -26,7 +27,6 @@ from .parameters import HostCopy, as_arrays, host_zeros, initial_values, stays_i
 from .parts import undo_optimizer, undo_params, undo_shapes
 from .returning import keeps_place
 from .state_files import ParamsFile, read_params, read_states
-from .storages import as_stored
 from .updates import Updates, install
 
 DEVICE = cpu()
