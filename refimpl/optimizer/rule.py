@@ -249,32 +249,30 @@ class Optimizer:
                 if attribute in attributes.get(name, {}):
                     yield name, _as_factor(name, attribute, attributes[name][attribute])
 
-    def _multiplied(self, number: float, indices: Sequence[Index], given: dict[Any, float], kind: str) -> list[float]:
-        """``number`` times the factor of each parameter.
-
-        The factor comes from the parameter's object in ``param_dict``, else by its index, else by its name; else it
-        is 1.
-        """
-        products = []
-        for index in indices:
-            factor = 1.0
-            if index in self.param_dict:
-                factor = getattr(self.param_dict[index], kind)
-            elif index in given:
-                factor = given[index]
-            elif index in self.idx2name:
-                factor = given.get(self.idx2name[index], 1.0)
-            products.append(number * factor)
-        return products
+    def _multiplier(self, index: Index, given: dict[Any, float], kind: str) -> float:
+        """The factor of a parameter: from its object in ``param_dict``, else by its index, else by its name, else 1."""
+        if index in self.param_dict:
+            return getattr(self.param_dict[index], kind)
+        if index in given:
+            return given[index]
+        if index in self.idx2name:
+            return given.get(self.idx2name[index], 1.0)
+        return 1.0
 
     @decides("Optimizer/learning-rate")
     def _get_lrs(self, indices: Sequence[Index]) -> list[float]:
         """The learning rates of some parameters."""
-        return self._multiplied(self.learning_rate, indices, self.lr_mult, "lr_mult")
+        rates = [self.learning_rate] * len(indices)
+        for place, index in enumerate(indices):
+            rates[place] *= self._multiplier(index, self.lr_mult, "lr_mult")
+        return rates
 
     def _get_wds(self, indices: Sequence[Index]) -> list[float]:
         """The weight decays of some parameters."""
-        return self._multiplied(self.wd, indices, self.wd_mult, "wd_mult")
+        decays = [self.wd] * len(indices)
+        for place, index in enumerate(indices):
+            decays[place] *= self._multiplier(index, self.wd_mult, "wd_mult")
+        return decays
 
     def _get_lr(self, index: Index) -> float:
         """The learning rate of one parameter."""

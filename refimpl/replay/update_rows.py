@@ -25,7 +25,7 @@ def order_of_addition(count: int, together: int) -> list[tuple[int, int, int]]:
 
     Gradients have the numbers below ``count``, the total has number ``count``, and a sum of a group ``count + 1``.
     After the first gradient, each group of ``together`` gradients is added up before it joins the total, as in
-    ``kvstore/local.py``.
+    ``kvstore.sums.added_up``.
     """
     total, group, made = 0, count + 1, []
     for start in range(1, count, together):

@@ -127,7 +127,7 @@ class _Plan:
         self._first_of_group: list[Index] = []
         groups = []
         for index in self._indices:
-            factors = [optimizer._multiplied(1.0, [index], getattr(optimizer, kind), kind) for kind in _MULTIPLIERS[:2]]
+            factors = [optimizer._multiplier(index, getattr(optimizer, kind), kind) for kind in ("lr_mult", "wd_mult")]
             key = repr(factors)
             if key not in known:
                 known[key] = len(known)
