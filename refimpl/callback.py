@@ -144,9 +144,8 @@ class ProgressBar:
 
     def __call__(self, param: Any) -> None:
         """Log the bar as it stands after ``param.nbatch`` batches."""
-        share = param.nbatch / self.total
-        bar = ("=" * round(self.bar_len * share)).ljust(self.bar_len, "-")
-        LOG.info("[%s] %s%%\r", bar, math.ceil(100.0 * share))
+        done, percent = (full * param.nbatch / self.total for full in (self.bar_len, 100))  # rounds 7 of 100 to 7
+        LOG.info("[%s] %s%%\r", ("=" * round(done)).ljust(self.bar_len, "-"), math.ceil(percent))
 
 
 @decides("callback/validation-metric")

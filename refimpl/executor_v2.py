@@ -15,7 +15,7 @@ from . import autograd
 from .base import decides, dtype_of, refusal
 from .context import Context
 from .executor.cached_op import CachedOp
-from .executor.fixed import FixedList
+from .executor.fixed import FixedDict, FixedList
 from .ndarray import NDArray, array, zeros
 from .ndarray.tape import require_known
 from .ndarray.undo import undo
@@ -227,18 +227,18 @@ class Executor:
     @property
     def arg_dict(self) -> dict[str, NDArray | None]:
         """Arguments by name."""
-        return {name: self._slots[name] for name in self._arg_names}
+        return FixedDict((name, self._slots[name]) for name in self._arg_names)
 
     @property
     def aux_dict(self) -> dict[str, NDArray | None]:
         """Auxiliary states by name."""
-        return {name: self._slots[name] for name in self._aux_names}
+        return FixedDict((name, self._slots[name]) for name in self._aux_names)
 
     @property
     def grad_dict(self) -> dict[str, NDArray]:
         """Gradients of the inputs that have one, by name."""
         found = {name: self._gradient(name) for name in self._input_names}
-        return {name: gradient for name, gradient in found.items() if gradient is not None}
+        return FixedDict((name, gradient) for name, gradient in found.items() if gradient is not None)
 
     @property
     def output_dict(self) -> dict[str, NDArray]:

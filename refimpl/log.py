@@ -7,7 +7,7 @@ import warnings
 from logging import CRITICAL, DEBUG, ERROR, INFO, NOTSET, WARNING
 from typing import Any
 
-from .base import decides
+from .base import decides, printable
 
 _LETTERS = {CRITICAL: "C", ERROR: "E", WARNING: "W", INFO: "I", DEBUG: "D"}
 _RED, _GREEN, _BLUE = "\x1b[31m", "\x1b[32m", "\x1b[34m"
@@ -86,6 +86,8 @@ class _RootLines(logging.Logger):
 
     @decides("logging/root")
     def callHandlers(self, record: logging.LogRecord) -> None:  # noqa: N802  # the name that logging calls
+        if isinstance(record.args, tuple):  # names come from files
+            record.args = tuple(printable(one) if isinstance(one, str) else one for one in record.args)
         if logging.root.handlers:
             logging.root.callHandlers(record)
         else:

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import difflib
 import dis
 import importlib
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from functools import cache, partial, reduce
 from itertools import pairwise
@@ -112,16 +114,34 @@ def _share(count: ast.expr) -> ast.expr:
     return share
 
 
+def _place(function: FunctionType, use: dis.Instruction) -> str:
+    """The file and the line of an instruction."""
+    line = max(line for offset, line in dis.findlinestarts(function.__code__) if line and offset <= use.offset)
+    return f"{function.__code__.co_filename}:{line}"
+
+
+def _require_global(function: FunctionType, use: dis.Instruction) -> None:
+    """Refuse ``sinh`` that nobody imported with its line, as ``_require_name`` does."""
+    if use.argval in function.__globals__ or hasattr(builtins, use.argval):
+        return
+    near = difflib.get_close_matches(use.argval, function.__globals__, 1)
+    near = [f"math.{use.argval}"] if hasattr(math, use.argval) else near
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise refusal(
+        "contract/known-function",
+        f"{_place(function, use)}: the name {use.argval} is neither set nor imported on this page{hint}", NameError,
+    )
+
+
 def _require_name(function: FunctionType, module: Any, use: dis.Instruction) -> None:
     """Refuse ``math.sine`` with its line, before Numba types it for a minute."""
     if isinstance(module, ModuleType) and module is not cuda and not hasattr(module, use.argval):
-        line = max(line for offset, line in dis.findlinestarts(function.__code__) if line and offset <= use.offset)
         swapped = [one for one in dir(module) if sorted(one) == sorted(use.argval)]  # letters in another order
         near = swapped or difflib.get_close_matches(use.argval, dir(module), 1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise refusal(
             "contract/known-function",
-            f"{function.__code__.co_filename}:{line}: the module {module.__name__} has no {use.argval}{hint}",
+            f"{_place(function, use)}: the module {module.__name__} has no {use.argval}{hint}",
             AttributeError,
         )
 
@@ -136,6 +156,8 @@ def globals_for(function: FunctionType, device: Target) -> dict[str, Any]:
     instructions = list(dis.get_instructions(function))
     loaded = {i.argval for i in instructions if i.opname == "LOAD_GLOBAL"}
     for first, second in pairwise(instructions):
+        if first.opname == "LOAD_GLOBAL":
+            _require_global(function, first)
         if first.opname == "LOAD_GLOBAL" and second.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             _require_name(function, scope.get(first.argval), second)
     for name in loaded:

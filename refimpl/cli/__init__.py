@@ -103,7 +103,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _unheard() -> int:
-    """Let what is still to be written go nowhere: nobody reads it."""
+    """Discard buffered output: nobody reads it."""
     with contextlib.suppress(OSError, ValueError):  # a stream without a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return UNHEARD

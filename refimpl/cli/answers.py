@@ -1,4 +1,4 @@
-"""What ``refimpl predict`` prints of an output: classes, boxes, or a summary."""
+"""The text that ``refimpl predict`` prints for an output: classes, boxes, or a summary."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def finds_boxes(net: Symbol) -> bool:
 
 
 class Answers:
-    """Says what outputs mean.
+    """Prints outputs as classes, boxes or summaries.
 
     Args:
         net: the network.

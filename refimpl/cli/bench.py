@@ -1,4 +1,4 @@
-"""``refimpl bench``: how fast this machine does what the specification says."""
+"""``refimpl bench``: how fast this machine runs networks, operators and graphs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def bench(
     clock: Annotated[Clock, typer.Option(help="cpu: processor time, where the machine is busy.")] = Clock.wall,
     output: Annotated[Path | None, typer.Option("--json", help="Write what was found here.")] = None,
 ) -> None:
-    """Time networks, operators, graphs and starting, as fractions of what one core can do.
+    """Time networks, operators, graphs and starting, as fractions of the peak of one core.
 
     A checkout also compares with MXNet and PyTorch: python -m tests.bench --help.
     """

@@ -1,4 +1,4 @@
-"""``refimpl check``: what scripts written for MXNet use that is missing or different here."""
+"""``refimpl check``: names that scripts written for MXNet use and that are missing or different here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def check(
     paths: Annotated[list[Path], typer.Argument(help="Python files, or folders of them.")],
     deviations: Annotated[bool, typer.Option("--deviations", help="Print each deviation, not only its name.")] = False,
 ) -> None:
-    """Say which names scripts use that are missing here, what stands instead, and what differs; run nothing.
+    """List the names of MXNet in scripts that are missing here, with a replacement, or that differ; run nothing.
 
     Ends with exit code 1 when a name is missing.
     """

@@ -43,7 +43,7 @@ _HINTS = {
 
 
 class Verdict(NamedTuple):
-    """What came of one check."""
+    """The result of one check."""
 
     check: str
     problem: str
@@ -162,7 +162,7 @@ def _simulated(op: Op) -> None:
 
 
 def _stubs(root: Path) -> str:
-    """What ``spec/stubs.py --check`` says of stubs that are out of date."""
+    """The output of ``spec/stubs.py --check`` about stubs that are out of date."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         code = runpy.run_path(str(root / "spec" / "stubs.py"))["main"](["--check"])

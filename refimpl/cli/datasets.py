@@ -31,7 +31,7 @@ FILES = (
 
 @dataclass(frozen=True)
 class Dataset:
-    """Iterators over the two parts of a data set, and what a network must know of it."""
+    """Iterators over the two parts of a data set, and the sizes that a network needs."""
 
     name: str
     train: NDArrayIter
@@ -52,7 +52,7 @@ def load(
         data: "digits", or the name of a folder with the four MNIST files, plain or ``.gz``.
         batch_size: rows of a training batch, over all devices.
         dtype: element type of the network.
-        devices: what the batches will be shared among.
+        devices: the devices that share each batch.
         training: whether the batch must fit into the training set.
 
     Raises:

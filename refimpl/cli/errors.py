@@ -23,5 +23,5 @@ def one_line(error: BaseException) -> str:
 
 @decides("Cli/plain-text")
 def say(text: object, **more: Any) -> None:
-    """Print what may hold names of a file."""
+    """Print text that may hold names of a file."""
     print(printable(str(text)), **more)

@@ -30,7 +30,7 @@ def _folder() -> Path:
 
 @decides("Cli/examples")
 def names() -> list[str]:
-    """The scripts, the most telling first; what they share is none."""
+    """The scripts, the most instructive first, without the modules that they share."""
     found = [file.stem for file in sorted(_folder().glob("*.py")) if "__main__" in file.read_text(encoding="utf-8")]
     return sorted(found, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
 
@@ -66,7 +66,7 @@ def default(context: typer.Context) -> None:
 
 @examples.command("list")
 def list_examples() -> None:
-    """List the examples with what each does."""
+    """List the examples, each with a line of description."""
     for name in names():
         print(f"{name}: {_first_line(_folder() / f'{name}.py')}")
     print("`refimpl examples run NAME` runs one, `show NAME` prints it, `copy NAME FOLDER` gives you a copy to change")

@@ -65,8 +65,8 @@ def explain(
     """Show one training step: slices, graph, memory, times, gradients, weights, and the rules behind them.
 
     A script runs until its first update, and no further. A checkpoint and the digits are trained one step here, on
-    --devices, with a batch of --batch-size. With --cluster: what workers and servers say to each other, with the
-    faults of a network and without.
+    --devices, with a batch of --batch-size. With --cluster: the messages of workers and servers, with and without
+    faults of the network.
     """
     target = output or Path("cluster.html" if cluster else "step.html")
     if not as_json:

@@ -1,4 +1,4 @@
-"""What a network is given to predict: pictures, the arrays of an npz file, a file of records, or random numbers."""
+"""The inputs of a prediction: pictures, the arrays of an npz file, a file of records, or random numbers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BATCH = 16  # pictures of a batch unless the user says
 
 
 class Look(NamedTuple):
-    """What is done to the pixels of a picture."""
+    """The transformation of a picture's pixels."""
 
     mean: tuple[float, ...] = ()
     std: tuple[float, ...] = ()
@@ -47,14 +47,14 @@ class Look(NamedTuple):
     resize: int | None = None
 
     def channels(self, values: tuple[float, ...], count: int, flag: str) -> list[float]:
-        """A number for each channel; one number stands for all."""
+        """A number for each channel; a single number is used for all."""
         if len(values) not in (1, count):
             raise refuse("Cli/colors", f"{flag} has {len(values)} numbers, the network takes {count} channels")
         return list(values) * count if len(values) == 1 else list(values)
 
 
 def look(mean: str | None, std: str | None, scale: float, resize: int | None) -> Look:
-    """Read what the flags say of pixels.
+    """Read the flags about pixels.
 
     Raises:
         CommandError: a text is not made of numbers, or a number to divide by is 0.
@@ -156,7 +156,7 @@ def sliced(
 
 
 def without(values: np.ndarray, pad: int, rows: int) -> np.ndarray:
-    """Without what belongs to the rows that fill a batch up; an output may have several rows for one of the input."""
+    """An output without the rows of padding in the batch; an output may have several rows for one row of the input."""
     return values[: len(values) - pad * len(values) // rows]
 
 
@@ -179,10 +179,10 @@ def pictures(
     """Batches of picture files.
 
     Args:
-        network: that takes them.
-        files: their names.
+        network: the network.
+        files: the names of the files.
         given: shapes from the user.
-        seen: what is done to pixels.
+        seen: the transformation of pixels.
         size: pictures of a batch.
         whole: whether a picture is stretched to the input's shape, and not cut, where no --resize is given.
     """

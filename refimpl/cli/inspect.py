@@ -1,4 +1,4 @@
-"""``refimpl inspect``: what a checkpoint is, what is wrong with it, and what it touches."""
+"""``refimpl inspect``: the content of a checkpoint, its problems, and the deviations of its operators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def inspect(
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
     deviations: Annotated[bool, typer.Option("--deviations", help="Print each deviation, not only its name.")] = False,
 ) -> None:
-    """Say what a checkpoint is: layers, shapes, parameters, damage, deviations; compute nothing.
+    """Describe a checkpoint: layers, shapes, parameters, damage, deviations; compute nothing.
 
     Ends with exit code 1 when something is damaged or missing.
     """

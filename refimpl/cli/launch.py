@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from enum import Enum
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +19,7 @@ from .errors import refuse
 
 
 class Keep(str, Enum):
-    """What servers keep."""
+    """Where servers keep their state."""
 
     none = "none"
     process = "process"
@@ -25,9 +27,13 @@ class Keep(str, Enum):
     peer = "peer"
 
 
+_SWITCHES = re.compile(r"-[bBdEiIOqsSuvx]+")
+"""The options of Python that take no value."""
+
+
 @decides("Cli/launcher")
 def _require_ours(launcher: str, hostfile: str | None) -> None:
-    """Refuse what MXNet's launcher does in other ways."""
+    """Refuse options of MXNet's launcher that Ray replaces."""
     if hostfile is not None:
         raise refuse(
             "Cli/launcher",
@@ -44,18 +50,19 @@ def _require_ours(launcher: str, hostfile: str | None) -> None:
 
 @decides("Cli/launch-command")
 def _command(words: list[str]) -> list[str]:
-    """What each worker runs, by this Python: a Python file as `refimpl run` does, and this package's command."""
+    """The command of each worker: a Python file runs as with `refimpl run`, `refimpl` runs with this Python."""
     if not words:
         raise refuse("Cli/launch-command", "nothing to launch: `refimpl launch -n 2 -s 2 python train.py`")
-    if words[0] in ("python", "python3") and words[1:] and words[1].endswith(".py"):
-        words = words[1:]
-    if words[0].endswith(".py"):
-        words = [sys.executable, "-m", "refimpl.cli", "run", *words]
+    flags: list[str] = []
+    if words[0] in ("python", "python3"):
+        flags = list(takewhile(_SWITCHES.fullmatch, words[1:]))
+        words = words[1 + len(flags):]
     elif words[0] == "refimpl":
-        words = [sys.executable, "-m", "refimpl.cli", *words[1:]]
-    elif words[0] in ("python", "python3"):
-        words = [sys.executable, *words[1:]]
-    return words
+        words = ["-m", "refimpl.cli", *words[1:]]
+    elif not words[0].endswith(".py"):
+        return words
+    script = bool(words) and words[0].endswith(".py")
+    return [sys.executable, *flags, *(["-m", "refimpl.cli", "run"] if script else []), *words]
 
 
 def launch(

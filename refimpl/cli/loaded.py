@@ -36,11 +36,11 @@ class Network:
     """A checkpoint, or only its symbol.
 
     Args:
-        prefix: of the checkpoint.
-        epoch: of the checkpoint; None leaves the parameters out.
-        bucket: the key of one of its networks, where a BucketingModule wrote it.
-        output: the name of an output of a layer, which becomes the network's only one.
-        with_labels: whether losses read what is computed from labels; a prediction needs none of that.
+        prefix: the prefix of the checkpoint.
+        epoch: its epoch; None loads no parameters.
+        bucket: the key of one of its networks, for a checkpoint of a BucketingModule.
+        output: the name of a layer's output, which becomes the network's only output.
+        with_labels: whether losses read values that are computed from labels; predictions do not need them.
 
     Raises:
         CommandError: a file is missing, or there is no such output.
@@ -88,7 +88,7 @@ class Network:
     @cached_property
     @decides("Cli/input-types")
     def types(self) -> dict[str, np.dtype]:
-        """The element types of inputs, parameters and states, whatever the arrays of the file have."""
+        """The element types of inputs, parameters and states, whichever types the file's arrays have."""
         return known_types(self.net.entries)
 
     def held(self) -> dict[str, np.ndarray]:
@@ -99,7 +99,7 @@ class Network:
         }
 
     def data(self) -> str:
-        """The input that takes pictures: ``data``, or the only one that is no label and no state."""
+        """The input for pictures: ``data``, or the only input that is neither a label nor a state."""
         found = [name for name in self.inputs if not ZEROS.search(name)]
         if "data" in found:
             return "data"
@@ -140,7 +140,7 @@ class Network:
         return shape if len(shape) > 1 and min(shape[1:]) > 0 else None
 
     def shapes(self, given: Mapping[str, Shape]) -> Shapes:
-        """The shapes of all inputs, those of labels and states from the others.
+        """The shapes of all inputs; shapes of labels and states follow from the others.
 
         Raises:
             CommandError: they contradict the parameters, or one does not follow and takes no zeros.
@@ -214,9 +214,9 @@ def _internal(net: Symbol, name: str) -> Symbol:
 
 @decides("Cli/zeros")
 def _without_labels(net: Symbol) -> Symbol:
-    """The network, whose losses read a variable of their own where they read what is computed from labels.
+    """The network, with a new variable wherever a loss reads a value that is computed from labels.
 
-    Outputs that need labels all the same are left out, unless all do.
+    Outputs that need labels in another way are removed, unless all outputs do.
     """
     made: dict[int, Node] = {}
     labelled: set[int] = set()

@@ -70,7 +70,7 @@ def _inputs(op: Op) -> str:
 
 
 class Column(NamedTuple):
-    """A column of the list: its heading, what it says of an operator, and how wide a terminal must be to have it."""
+    """A column of the list: its heading, its text for an operator, and the width of terminal from which it is shown."""
 
     heading: str
     cell: Callable[[Op], str]
@@ -101,7 +101,7 @@ def _page(op: Op, name: str) -> None:
 
 
 def _facts(op: Op) -> list[tuple[str, str]]:
-    """What the page says without words, as (what, in one line)."""
+    """Facts of the page that are no prose, as (name, line)."""
     own, whole = facts.examples(op), facts.page_examples(op)
     forward, backward = ([loop.name for loop in found(op)] for found in (facts.forward_loops, facts.backward_loops))
     kind = facts.gradient_kind(op)

@@ -161,7 +161,7 @@ def named_shapes(texts: Sequence[str] | None) -> dict[str, tuple[int, ...]]:
 
 
 def with_labels(net: Symbol, shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """Shapes, with those of labels that do not follow: the first sides of the first input, where that fits."""
+    """Shapes, with those of labels that cannot be inferred: the first dimensions of the first input, where they fit."""
     found, _, _ = known_shapes(net.entries, shapes)
     told = zip(net.list_arguments(), found, strict=True)
     labels = [name for name, shape in told if name.endswith("label") and not is_shown_whole(shape)]

@@ -17,7 +17,7 @@ BackendName = Annotated[str, typer.Argument(help="The implementation, as package
 
 
 def _part(name: str) -> Any:
-    """A module of the oracle, which needs what `pip install "refimpl[oracle]"` brings."""
+    """A module of the oracle, which needs the packages of `pip install "refimpl[oracle]"`."""
     try:
         return importlib.import_module(f"refimpl.oracle.{name}")
     except ModuleNotFoundError as error:

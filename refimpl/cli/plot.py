@@ -51,7 +51,7 @@ def plot(
 
 
 def _shapes(texts: list[str]) -> dict[str, tuple[int, ...]]:
-    """Shapes by name; one without a name is that of data."""
+    """Shapes by name; a shape without a name belongs to data."""
     made: dict[str, tuple[int, ...]] = {}
     for text in texts:
         made.update(named_shapes([text]) if "=" in text else {"data": _shape(text)})

@@ -1,4 +1,4 @@
-"""``refimpl predict``: what a checkpoint says about pictures or arrays."""
+"""``refimpl predict``: the outputs of a checkpoint's network for pictures or arrays."""
 
 from __future__ import annotations
 

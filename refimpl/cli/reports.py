@@ -1,6 +1,6 @@
-"""What a person sees while a network trains: bars on a terminal, MXNet's log lines anywhere else.
+"""Progress of a training: bars on a terminal, MXNet's log lines anywhere else.
 
-Both reports are handed to ``Module.fit`` as ordinary MXNet callbacks.
+Both are ordinary MXNet callbacks of ``Module.fit``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WIDE = 100  # columns of a terminal into which everything fits
 
 @decides("Cli/narrow")
 def noted(told: dict[str, float], *, narrow: bool) -> str:
-    """What stands behind the bar of an epoch; in a narrow terminal fewer digits, and no speed once there is more."""
+    """The text behind the bar of an epoch; a narrow terminal has fewer digits, and held-out accuracy replaces speed."""
     if not narrow:
         pieces = [f"loss {told['loss']:.4f}", f"accuracy {told['accuracy']:.4f}", f"{told['speed']:,.0f} samples/s"]
         return "  ".join([*pieces, *([f"held-out {told['held-out']:.4f}"] if "held-out" in told else [])])
@@ -57,7 +57,7 @@ class TerminalReport:
         self._told: dict[str, float] = {}
 
     def _clock(self) -> float:
-        """Seconds, not counting what the compiler took."""
+        """Seconds without the time of the compiler."""
         return time.monotonic() - (self._watch.seconds if self._watch is not None else 0.0)
 
     def __enter__(self) -> TerminalReport:
@@ -106,7 +106,7 @@ class _Output(logging.StreamHandler):
     """Standard output; where its reader went away, the call that logs says so instead of a traceback for each line."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # logging calls it so
-        """Raise what the reader's end caused; the rest is logging's affair."""
+        """Raise the error of a closed pipe; leave other errors to logging."""
         error = sys.exc_info()[1]
         if isinstance(error, BrokenPipeError):
             raise error

@@ -1,4 +1,4 @@
-"""``refimpl rule``: what a rule says, what decides it, what proves it."""
+"""``refimpl rule``: the text of a rule, the code that decides it, the tests that prove it."""
 
 from __future__ import annotations
 

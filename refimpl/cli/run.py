@@ -23,7 +23,7 @@ def run_script(
 ) -> None:
     """Run a script that was written for MXNet, with refimpl in MXNet's place.
 
-    Everything after the script's name goes to the script. What was replaced is said at the end on standard error.
+    Everything after the script's name goes to the script. Replaced names are listed on standard error at the end.
     """
     require_workers(workers, servers)
     if not script.is_file():

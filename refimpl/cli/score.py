@@ -35,7 +35,7 @@ TOP = 5
 
 @dataclass(frozen=True)
 class Score:
-    """What a network got right."""
+    """The counts of right answers."""
 
     right: int
     count: int

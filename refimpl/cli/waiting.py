@@ -20,11 +20,11 @@ FIRST = 0.5  # seconds; the program itself takes one to start, without a word
 
 
 class Work:
-    """How far a command is.
+    """The progress of a command.
 
     Args:
-        what: what is done, such as "predicting".
-        unit: what is counted, such as "rows"; empty where nothing is.
+        what: the activity, such as "predicting".
+        unit: the unit of the count, such as "rows"; empty without a count.
     """
 
     def __init__(self, what: str, unit: str) -> None:

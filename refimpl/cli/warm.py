@@ -1,4 +1,4 @@
-"""``refimpl warm``: compile what a network needs before it is needed."""
+"""``refimpl warm``: compile the kernels of a network before its first run."""
 
 from __future__ import annotations
 

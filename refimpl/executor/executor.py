@@ -30,7 +30,7 @@ from ..symbol.inference import is_shown_whole
 from ..symbol.inferred_lists import known_shapes
 from ..symbol.ir import variables
 from ..symbol.memory import Plan
-from .fixed import FixedList
+from .fixed import FixedDict, FixedList
 from .memory_pool import Pool
 from .program import Program
 from .sparse_borders import Borders
@@ -254,7 +254,7 @@ class Executor:
     def _by_name(names: list[str], arrays: list[Any]) -> dict[str, Any]:
         if len(set(names)) != len(names):
             raise refusal("Executor/duplicate-names", f"Duplicate names detected, {names}", ValueError)
-        return dict(zip(names, arrays, strict=True))
+        return FixedDict(zip(names, arrays, strict=True))
 
     @property
     def arg_dict(self) -> dict[str, NDArray]:

@@ -1,8 +1,8 @@
 """refimpl.explain: one training step, shown whole: data first, then a page.
 
-``step``, ``script``, ``checkpoint`` and ``digits`` say where the step comes from, and return plain data; ``page``
-makes one HTML file of it. ``cluster``, ``cluster_script`` and ``logged`` say what happened in a cluster, and
-``cluster_page`` makes a page of that.
+``step``, ``script``, ``checkpoint`` and ``digits`` run one step of a module, a script, a checkpoint or the packaged
+digits and return plain data; ``page`` makes one HTML file of the data. ``cluster``, ``cluster_script`` and ``logged``
+return the events of a cluster, and ``cluster_page`` makes a page of them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a page of a large network leaves out, so that it stays below a megabyte.
+"""Shorten the data of a large network, so that its page stays below a megabyte.
 
-Short lists are told whole, so the page of a small network misses nothing.
+Short lists stay whole, so that the page of a small network is complete.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def _round(entry: Data, contexts: list[str], scale: float, opened: bool) -> str:
 
 
 def update(data: Data) -> str:
-    """What the optimizer does with the sum."""
+    """The update that the optimizer makes of the summed gradient."""
     found = data["update"]
     settings = ", ".join(
         f"<code>{text(k)} = {text(number(v) if isinstance(v, float) else v)}</code>"

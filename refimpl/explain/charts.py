@@ -1,6 +1,6 @@
 """The drawings of the page, as inline SVG: the batch, the graph, the memory, the time.
 
-Colors and fonts come from the page's style sheet; whatever belongs to a node says so in ``data-node``.
+Colors and fonts come from the page's style sheet; every element of a node has the node's name in ``data-node``.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def is_large(nodes: Sequence[Data]) -> bool:
 
 
 def graph(nodes: list[Data], took: dict[str, float]) -> str:
-    """The graph of forward on the left, that of backward on the right; ``took`` has the time of each node."""
+    """The forward graph on the left, the backward graph on the right; ``took`` maps each node to its time."""
     drawing, large = arrange(nodes), is_large(nodes)
     by_id = {node["id"]: node for node in nodes}
     slowest = max(took.values(), default=0) or 1.0
@@ -154,7 +154,7 @@ def _node(node: Data, box: Box, share: float, large: bool) -> str:
 
 
 def memory(plan: Data, context: str) -> str:
-    """The arena of one context: bytes upwards, steps to the right: a rectangle is what lies somewhere for a while."""
+    """The arena of one context: bytes upwards, steps to the right; each value is a rectangle."""
     count = max(len(plan["steps"]), 1)
     left, top = 78, 26
     step = min(max(940 / count, STEP_WIDTHS[0] if count <= MANY else 0), STEP_WIDTHS[1])
@@ -189,7 +189,7 @@ def _kind(row: Data, plan: Data) -> str:
 
 
 def _many_buffers(rows: list[Data], plan: Data, where: tuple[float, float, float, float]) -> list[str]:
-    """Many rectangles in whole pixels, without words; those that look alike once."""
+    """Many rectangles in whole pixels, without text; equal rectangles are drawn once."""
     left, bottom, step, scale = where
     paths: dict[str, dict[str, None]] = {"kept": {}, "passing": {}, "backward": {}}
     for row in rows:

@@ -1,7 +1,7 @@
-"""One training step as plain data: what ``page`` draws and ``--json`` prints.
+"""One training step as plain data, which ``page`` draws and ``--json`` prints.
 
-Everything is numbers, strings, lists and dicts. Arrays are given by their shape and by a *window*: their first rows
-and columns, as two axes.
+The data are numbers, strings, lists and dicts. An array is described by its shape and a *window*: its first rows and
+columns, as two axes.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _OWN_SETTINGS = ("aggregate_num", "allow_np_array", "begin_num_update", "lr", "l
 def collect(
     module: Any, update: Callable[[], None], title: str, source: str, number: int = 1, watched: Watched | None = None
 ) -> Data:
-    """Call ``update`` on a module whose backward has just run, and say what the whole step did.
+    """Call ``update`` on a module whose backward has just run, and return the data of the whole step.
 
     Args:
         module: a Module, bound for training and initialised, with an optimizer.
         update: what updates its parameters, usually ``module.update``.
-        title: what is trained, in a few words.
-        source: where it comes from: a file, or a command.
-        number: which update of the training it is, from 1.
-        watched: what was seen of its forward and backward, and of servers.
+        title: the name of the network or training, in a few words.
+        source: the file or command that trains.
+        number: the number of the update in the training, from 1.
+        watched: values noted during forward and backward, and rounds of servers.
     """
     group, watched = module._exec_group, watched or Watched()
     optimizer = _trainer(module)
@@ -142,7 +142,7 @@ def _trainer(module: Any) -> Any:
 
 @decides("Explain/corrections")
 def _corrections(group: Any, watched: Watched) -> list[Data]:
-    """What SVRG made of the gradients: an entry per parameter, with terms for each context; empty without SVRG."""
+    """SVRG's corrections of the gradients: an entry per parameter, with terms for each context; empty without SVRG."""
     found = []
     for name, gradients in zip(group.param_names, group.grad_arrays, strict=True):
         noted = [watched.corrections[id(one)][1] for one in gradients if id(one) in watched.corrections]
@@ -231,7 +231,7 @@ def _store(module: Any, seen: Update) -> Data:
 
 @decides("Explain/sum")
 def _merged(name: str, seen: Update) -> Data | None:
-    """What the store made of a parameter's gradients; None where it does not tell."""
+    """The store's sum of a parameter's gradients; None for a store that does not show it."""
     heard = seen.heard.get((name, 0))
     if name in seen.rounds:
         return window(seen.rounds[name].total)
@@ -266,7 +266,7 @@ def _update(module: Any, seen: Update, watched: Watched) -> Data:
 
 
 def _formula(kind: type) -> Data:
-    """What an optimizer's class says of itself, and the equations of its page where it has one."""
+    """The docstring of an optimizer's class up to its arguments, and its file's equations for the package's own."""
     own = kind.__module__.startswith(f"{_PACKAGE}.optimizer.")
     page = (inspect.getdoc(inspect.getmodule(kind)) or "") if own else ""
     equations = [line[4:] for line in page.splitlines() if line.startswith("    ")]
@@ -274,7 +274,7 @@ def _formula(kind: type) -> Data:
 
 
 def _settings(optimizer: Any) -> Data:
-    """What the optimizer was told, and nothing that it counts."""
+    """The numbers, flags and texts among the optimizer's attributes, without its counts."""
     plain = {
         key: value for key, value in vars(optimizer).items()
         if not key.startswith("_") and key not in _OWN_SETTINGS and isinstance(value, (bool, int, float, str))

@@ -1,8 +1,8 @@
-"""Repeated cells of a graph: of many copies side by side, such as those of an unrolled cell, one stands for all.
+"""Repeated cells of a graph: one copy of a cell is drawn for all of its copies, such as the steps of an unrolled RNN.
 
-A cell is a run of forward operators that comes again and again: each copy has the same operators with the same
-attributes, shapes and parameters, and reads what the one before it reads, one copy later. Gradients follow the
-operators that they belong to.
+A cell is a sequence of forward operators that repeats: each copy has the same operators with the same attributes,
+shapes and parameters, and its inputs are those of the copy before, one copy later. Gradients are folded with their
+forward operators.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FEWEST = 3
 
 @decides("Explain/folded")
 def stand_ins(nodes: list[Data]) -> list[str]:
-    """For each node of ``structure.graph`` the identity of the one that is shown for it, mostly its own."""
+    """Map each node of ``structure.graph`` to the node that is drawn for it, usually the node itself."""
     forward = [node for node in nodes if node["phase"] == "forward"]
     variables = {node["id"] for node in nodes if node["phase"] == "variable"}
     found = _of_forward(forward, variables)
@@ -41,7 +41,7 @@ def stand_ins(nodes: list[Data]) -> list[str]:
 
 
 def shown(nodes: list[Data]) -> list[Data]:
-    """The nodes that are shown, each with how many it stands for; ``reads`` then names each shown node once."""
+    """The nodes that are drawn, each with the number of its copies; ``reads`` then names each drawn node once."""
     stands = {node["id"]: node["shown_by"] for node in nodes}
     copies = Counter(stands.values())
     made = []
@@ -121,7 +121,7 @@ def _runs(flags: np.ndarray) -> list[tuple[int, int]]:
 def _shifted(
     nodes: list[Data], place: dict[str, int], variables: set[str], begin: int, length: int, period: int
 ) -> list[tuple[int, int]]:
-    """The parts of a run in which each operator reads what its copy reads, one copy later."""
+    """The parts of a sequence in which each operator's inputs are those of its copy, one copy later."""
 
     def follows(number: int) -> bool:
         for one, other in zip(nodes[number]["reads"], nodes[number + period]["reads"], strict=True):

@@ -1,7 +1,7 @@
-"""Where the boxes of a graph go: forward in layers downwards, each gradient beside what it is the gradient of.
+"""The positions of a graph's boxes: forward operators in layers downwards, each gradient beside its forward operator.
 
-Layers are longest paths; an edge that passes layers gets a place in each of them; within a layer everything stands
-where its neighbours are on average (Sugiyama and others, 1981).
+A node's layer is the length of the longest path to it; an edge that crosses layers gets a place in each of them; within
+a layer nodes are placed at the average position of their neighbours (Sugiyama and others, 1981).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Box:
 
 @dataclass
 class Drawing:
-    """Boxes by node, variables beside them (one may stand at several), and edges as lists of points."""
+    """Boxes by node, variables beside them (one variable may be beside several boxes), and edges as lists of points."""
 
     boxes: dict[str, Box] = field(default_factory=dict)
     pills: list[tuple[str, str, Box]] = field(default_factory=list)
@@ -164,7 +164,7 @@ def _place_forward(
 
 
 def _attach(drawing: Drawing, texts: list[tuple[str, str]], box: Box, x: float) -> None:
-    """Stand variables one below the other beside a box."""
+    """Place variables one below the other beside a box."""
     top = box.y + box.height / 2 - len(texts) * (PILL_HEIGHT + 4) / 2 + 2
     for number, (text, node) in enumerate(texts):
         pill = Box(node, x, top + number * (PILL_HEIGHT + 4), PILL, PILL_HEIGHT)
@@ -175,7 +175,7 @@ def _attach(drawing: Drawing, texts: list[tuple[str, str]], box: Box, x: float) 
 
 
 def _place_backward(drawing: Drawing, stacks: dict[str, list[str]], by_id: dict[str, Data]) -> None:
-    """Each gradient on the height of its operator, those of one operator one above the other."""
+    """Place each gradient at the height of its operator, several gradients of one operator one above the other."""
     shift = drawing.divide + BETWEEN / 2 - (MARGIN + PILL + BESIDE)
     for home, members in stacks.items():
         beside = drawing.boxes[home]

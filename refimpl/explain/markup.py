@@ -74,7 +74,7 @@ def figure(content: str, caption: str, kind: str = "") -> str:
 
 
 def folded(summary: str, content: str, identity: str = "", opened: bool = False) -> str:
-    """What a reader may open."""
+    """A part of the page that a click opens and closes; ``opened`` says which it is at first."""
     mark = f' id="{text(identity)}"' if identity else ""
     return f"<details{mark}{' open' if opened else ''}><summary>{summary}</summary>{content}</details>"
 
@@ -113,7 +113,7 @@ def _png(sides: Sequence[int], kind: tuple[int, int], lines: list[bytes], *chunk
 
 
 def _numbers(rows: Any) -> np.ndarray:
-    """Nested lists as an array; what is not finite becomes NaN."""
+    """Nested lists as an array; entries that are not finite become NaN."""
     return np.array(rows, dtype=np.float64)
 
 
@@ -143,7 +143,7 @@ def heat(window: dict[str, Any], scale: float, alt: str) -> str:
 
 
 def cropped(window: dict[str, Any]) -> str:
-    """What of an array a window shows, where that is not all."""
+    """The part of an array that a window shows, as text; empty where the window shows the whole array."""
     part = window["window"]
     height, width = len(part), len(part[0]) if part else 0
     if (height, width) == (window["rows"], window["columns"]):

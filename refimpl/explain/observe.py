@@ -1,6 +1,6 @@
-"""Watching one update: the weights before and after, the gradients, and what the store made of them.
+"""Watch one update: the weights before and after, the gradients, and the store's sums of them.
 
-Nothing here computes: arrays are copied as they pass, and the update itself is the module's own.
+This module computes no numbers: it copies arrays, and the update itself is the module's own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Copies = dict[str, list[np.ndarray]]
 
 @dataclass
 class Heard:
-    """What an optimizer was given for one parameter on one device: its gradient, and its state before."""
+    """The arguments of an optimizer's update of one parameter on one device: the gradient, and the state before."""
 
     key: Any
     gradient: np.ndarray
@@ -37,7 +37,7 @@ class Heard:
 class Update:
     """One update, as seen from outside: each list has one array per context.
 
-    ``heard`` is by (parameter, context); where the store updates, the context is 0 and stands for the store.
+    ``heard`` is indexed by (parameter, context); where the store updates, the context is 0.
     """
 
     before: Copies
@@ -49,7 +49,7 @@ class Update:
 
 
 def observed(module: Any, update: Callable[[], None], rounds: Mapping[PartId, Round]) -> Update:
-    """Call ``update``, which updates ``module``, and note what happens; servers note theirs in ``rounds``."""
+    """Call ``update``, which updates ``module``; note weights, gradients and states. Servers write to ``rounds``."""
     group = module._exec_group
     seen = Update(_copies(group, group.param_arrays), _copies(group, group.grad_arrays))
     with _listening(module, seen):
@@ -93,7 +93,7 @@ def _copies(group: Any, arrays: list[list[NDArray | None]]) -> Copies:
 
 
 class _Listener:
-    """Stands in an updater's place and hands everything on."""
+    """Replaces an updater: notes the arguments of each call and calls the updater."""
 
     def __init__(self, updater: Any, name_of: Callable[[Any], tuple[str, int]], seen: Update) -> None:
         self.updater, self.name_of, self.seen = updater, name_of, seen

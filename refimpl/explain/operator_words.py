@@ -95,7 +95,7 @@ def _operator(
 
 
 def _with_rules(node: Data) -> tuple[str, ...]:
-    """What operators with the same rules have in common."""
+    """The description that operators with the same rules share."""
     return (node["page"], *node["rules"])
 
 

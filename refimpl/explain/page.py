@@ -33,7 +33,7 @@ PARTS: tuple[tuple[str, str, str, Callable[[Data], str]], ...] = (
 
 @decides("Explain/one-file", "Explain/words-first")
 def page(data: Data) -> str:
-    """One HTML file that shows a training step; ``data`` is what ``collect`` found."""
+    """One HTML file that shows a training step; ``data`` is the result of ``collect``."""
     title = f"One training step: {data['title']}"
     present = [part for part in PARTS if part[0] in data["cited"]]
     parts = "".join(

@@ -53,7 +53,7 @@ CITED: dict[str, tuple[str, ...]] = {
 
 
 class Rule(NamedTuple):
-    """The words of a rule, the file they stand in, and a worked example where there is one."""
+    """The text of a rule, its file, and a worked example where the rule has one."""
 
     text: str
     place: str
@@ -82,5 +82,5 @@ def of_optimizer(kind: str) -> dict[str, Rule]:
 
 @decides("Explain/rules")
 def words(names: Iterable[str], more: dict[str, Rule]) -> dict[str, dict[str, Any]]:
-    """What each named rule says, as plain data; ``more`` holds those that are in no chapter."""
+    """The text of each named rule, as plain data; ``more`` holds the rules that are in no chapter."""
     return {name: (more.get(name) or _of_chapter(name))._asdict() for name in names}

@@ -1,4 +1,4 @@
-"""The first four parts of the page, what runs: each is a function from the data of ``collect`` to HTML."""
+"""The first four parts of the page, about the operators that run: functions from the data of ``collect`` to HTML."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _without_parameters(drawn: list[Data]) -> str:
 
 
 def _added(times: list[tuple[str, float, Data]], stands: dict[str, str]) -> dict[str, float]:
-    """Microseconds of each node that is shown, with all that it stands for."""
+    """Microseconds of each drawn node, with all its folded copies."""
     found: dict[str, float] = {}
     for name, took, _ in times:
         found[stands[name]] = found.get(stands[name], 0) + took
@@ -173,7 +173,7 @@ def identities(data: Data) -> dict[tuple[str, str], str]:
 
 
 def memory(data: Data) -> str:
-    """What lies where, for how long."""
+    """The place of each value in memory, and its life time."""
     first, *others = data["memory"]
     saved = first["requested"] - first["planned"]
     share = 100 * saved / first["requested"] if first["requested"] else 0
@@ -255,11 +255,11 @@ def _plan(plan: Data, named: set[str]) -> str:
 def _times_of(
     contexts: list[Data], position: int, node: str | None, added: list[dict[str, float]], slowest: float
 ) -> list[str]:
-    """What a step took on each device, as bars."""
+    """The time of a step on each device, as bars."""
     cells = []
     for device, context in enumerate(contexts):
         if len(context["steps"]) != len(contexts[0]["steps"]):
-            cells.append("")  # devices whose graphs differ are measured, but not put into one line
+            cells.append("")  # devices whose graphs differ are measured, but share no row
             continue
         took = context["steps"][position]["least"]
         if node is not None:
@@ -300,7 +300,7 @@ def times(data: Data) -> str:
 
 
 def _step_rows(data: Data, contexts: list[Data]) -> tuple[list[list[str]], int]:
-    """The rows of the slowest steps, each with the copies that it stands for; how many there are of all."""
+    """The rows of the slowest steps, each with its folded copies, and the number of all steps."""
     ids, stands = identities(data), {node["id"]: node["shown_by"] for node in data["graph"]}
     copies = Counter(stands[ids[row["phase"], row["name"]]] for row in contexts[0]["steps"] if
                      (row["phase"], row["name"]) in ids)

@@ -36,13 +36,13 @@ OPTIMIZER = {"learning_rate": 0.05, "momentum": 0.9, "wd": 0.0001}
 
 
 def step(module: Any, batch: Any, title: str = "", source: str = "a module") -> Data:
-    """Train a ready module on one batch, and say what that did.
+    """Train a ready module on one batch, and return the data of this step.
 
     Args:
         module: a Module, bound for training and initialised, with an optimizer. Afterwards it is one step further.
         batch: a DataBatch.
-        title: what is trained; the name of the network's output by default.
-        source: where that comes from.
+        title: a name of the network; the name of its output by default.
+        source: the file or command that made the module.
 
     Raises:
         AssertionError: the module is not ready, or is not bound for training.
@@ -67,7 +67,7 @@ def _title(module: Any) -> str:
 
 
 class _Seen(Ended):
-    """What was found of the step."""
+    """The data of the step."""
 
     def __init__(self, found: Data) -> None:
         super().__init__("the training step has been seen")
@@ -79,22 +79,21 @@ def script(
     path: str | Path, arguments: Sequence[str] = (), number: int = 1, workers: int | None = None,
     servers: int | None = None,
 ) -> Data:
-    """Run a script up to update ``number`` of the modules that it trains, and say what that step did.
+    """Run a script up to update ``number`` of the modules that it trains, and return the data of this step.
 
-    The script runs as the main program, with its own folder first on ``sys.path``. It ends there: what it would do
-    after that update does not happen, what it does before does. In a cluster, the script's own or one of ``workers``,
-    the step is worker 0's.
+    The script runs as the main program, with its own folder first on ``sys.path``, and is ended after this update. In a
+    cluster, the script's own or one of ``workers``, the step of worker 0 is returned.
 
     Args:
         path: the script.
-        arguments: what it finds in ``sys.argv[1:]``.
-        number: which update, from 1.
-        workers: as how many workers of a simulated cluster it runs; None for one program.
-        servers: how many servers that cluster has; None for as many as workers.
+        arguments: the script's ``sys.argv[1:]``.
+        number: the number of the update, from 1.
+        workers: the number of workers of a simulated cluster that run the script; None for one program.
+        servers: the number of its servers; None for as many as workers.
 
     Raises:
-        ValueError: it ended before that update, or its store has no rounds.
-        OSError: it cannot be read.
+        ValueError: the script ended before this update, or its store has no rounds.
+        OSError: the script cannot be read.
     """
     file = Path(path)
     if not file.is_file():
@@ -122,7 +121,7 @@ def script(
 
 
 def _taking(source: str) -> Callable[..., None]:
-    """What ends a script with what was found of a step."""
+    """Raised to end a script; holds the data of the step."""
 
     def take(module: Module, update: Callable[[], None], number: int, watched: Watched) -> None:
         raise _Seen(collect(module, update, _title(module), source, number, watched))
@@ -131,7 +130,7 @@ def _taking(source: str) -> Callable[..., None]:
 
 
 def as_worker(file: Path) -> Callable[[], None]:
-    """What runs a file as one worker of a cluster, with a module ``__main__`` of its own."""
+    """A function that runs a file as one worker of a cluster, with its own module ``__main__``."""
     code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
 
     def work() -> None:
@@ -297,7 +296,7 @@ def _input_shapes(
 def _with_labels(
     net: Symbol, settled: Mapping[str, Any], labels: list[str], inputs: list[str]
 ) -> dict[str, tuple[int, ...]] | None:
-    """Shapes where labels have that of an input, as those of sequences do; None where no input's fits."""
+    """Shapes of labels that have an input's shape, as labels of sequences do; None where no input's shape fits."""
     for name in inputs:
         shape = settled.get(name, ())
         if not is_shown_whole(shape):

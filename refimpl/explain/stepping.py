@@ -1,4 +1,4 @@
-"""What a walk from operator to operator shows: the values that each wrote, live memory, and what was overwritten."""
+"""The data of a walk from operator to operator: written values, live memory, and overwritten values."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Data = dict[str, Any]
 
 @decides("Explain/values")
 def add_steps(nodes: list[Data], names: Names, seen: Mapping[int, tuple[Any, list[Data]]]) -> None:
-    """Add to each operator of ``nodes`` the values that its step wrote, live memory, and what it overwrote.
+    """Add to each operator of ``nodes`` the values that its step wrote, live memory, and the values that it overwrote.
 
-    ``seen`` holds what the steps of the executor wrote in this very run, by the identity of the step.
+    ``seen`` maps the identity of each executor step to the values that it wrote in this run.
     """
     by_id = {node["id"]: node for node in nodes}
     program = names.program

@@ -33,7 +33,7 @@ class Names:
 
 
 def graph(names: Names, group: Any) -> list[Data]:
-    """Every node, variables first, then what forward runs, then what backward runs."""
+    """Every node: variables first, then the nodes of forward, then the nodes of backward."""
     roles = _roles(names, group)
     served = _served(names)
     gradients = _gradient_names(names)
@@ -72,7 +72,7 @@ def _value(names: Names, node: Node, index: int) -> Data:
 
 
 def _roles(names: Names, group: Any) -> dict[str, str]:
-    """What each variable is to the module."""
+    """The role of each variable: parameter, data, label, state, auxiliary state or head gradient."""
     auxiliary = auxiliary_nodes(names.program.graph.order())
     found = {node.name: "auxiliary state" for node in names.variables if id(node) in auxiliary}
     found.update({node.name: "head gradient" for node in names.program.gradients.heads if node is not None})

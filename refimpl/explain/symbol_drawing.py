@@ -1,4 +1,4 @@
-"""A symbol as a drawing of its own: what a notebook shows, and what ``refimpl plot`` writes."""
+"""A symbol as an SVG drawing, which notebooks show and ``refimpl plot`` writes."""
 
 from __future__ import annotations
 
@@ -72,12 +72,15 @@ def svg(symbol: Symbol, shape: Mapping[str, Sequence[int]] | None = None) -> str
 
 @decides("Visualization/notebook")
 def of_notebook(symbol: Symbol) -> str | None:
-    """What a notebook shows of a symbol; None, and so its text, of one with more than ``MOST`` nodes."""
+    """The drawing that a notebook shows; None, so that it shows text, for a symbol with more than ``MOST`` nodes."""
     return svg(symbol) if len(symbol.order()) <= MOST else None
 
 
 def _nodes(order: list[Node], shapes: Mapping[str, Sequence[int]]) -> list[Data]:
-    """The graph as ``layout.arrange`` takes it: what is read first by somebody is data, other variables are beside."""
+    """The graph in the form of ``layout.arrange``.
+
+    A variable that is an operator's first input is data; other variables are placed beside operators.
+    """
     states, at = auxiliary_nodes(order), {id(node): f"n{number}" for number, node in enumerate(order)}
     first = {id(node.inputs[0].node) for node in order if node.inputs}
     readers: dict[int, set[str]] = {}

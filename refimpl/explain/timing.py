@@ -1,9 +1,9 @@
 """How long each step of the executors takes, measured by the profiler.
 
-The step that a page shows may be the first of a process, in which kernels are compiled. So forward and backward run
-a few times more, all contexts side by side as in training. The run that ended soonest is the one whose clock is shown;
-the least time of each step over all runs is what the step itself takes, without waiting for others. What these runs
-change, gradients and auxiliary states, is put back; operators that draw random numbers draw more of them.
+The step that a page shows may be the first of a process, in which kernels are compiled. Forward and backward therefore
+run a few times more, all contexts side by side as in training. The page shows the clock of the fastest run; the least
+time of each step over all runs is the step's own time, without waiting for others. Gradients and auxiliary states are
+restored after these runs; operators that draw random numbers draw more of them.
 """
 
 from __future__ import annotations

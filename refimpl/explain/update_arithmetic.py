@@ -1,4 +1,4 @@
-"""The update of one number, written out: what SGD does with it, line by line.
+"""SGD's update of one number, written out line by line.
 
 Other optimizers are shown by their formula alone.
 """
@@ -11,7 +11,7 @@ from ..base import decides
 
 
 class Formula(NamedTuple):
-    """``what = formula = value``."""
+    """``name = formula = value``."""
 
     what: str
     formula: str
@@ -31,7 +31,7 @@ def _signed(value: float) -> str:
 def sgd(
     gradient: float, weight: float, momentum: float | None, lr: float, wd: float, settings: dict[str, Any]
 ) -> list[Formula]:
-    """What SGD does with one weight; ``momentum`` is its state, None where it keeps none.
+    """SGD's update of one weight; ``momentum`` is its state, None without momentum.
 
     Every product and sum is made in double precision, so that the last digits may differ from a float32 weight.
     """

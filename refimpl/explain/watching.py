@@ -1,7 +1,7 @@
-"""Watching a training from outside: what executors compute, what SVRG corrects, what servers add up.
+"""Watch a training from outside: values of executors, corrections of SVRG, sums of servers.
 
-While a block watches, some functions of the package note what passes through them. Nothing here computes: arrays are
-copied as they pass.
+During a block some functions of the package are replaced by functions that copy the arrays they are called with and
+then call the original. This module computes no numbers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Correction:
 
 @dataclass
 class Round:
-    """One round of one part on a server: the workers' terms, their sum, and what the optimizer there did with it."""
+    """One round of one part on a server: the workers' terms, their sum, and the update of the server's optimizer."""
 
     number: int
     terms: list[tuple[int, np.ndarray]]
@@ -56,10 +56,10 @@ class Round:
 
 @dataclass
 class Watched:
-    """What was seen: the last of each.
+    """The values that were noted last.
 
-    ``values`` holds what an executor's step wrote, by the identity of the step; ``corrections`` is by that of the
-    gradient's array. Both keep what they are named by.
+    ``values`` maps the identity of an executor's step to the values that it wrote, ``corrections`` the identity of a
+    gradient's array to its correction. Both keep these steps and arrays alive.
     """
 
     values: dict[int, tuple[Any, list[Data]]] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Ended(BaseException):
 
 
 class _Watch:
-    """Counts updates, and notes what leads to the one that was asked for."""
+    """Counts updates, and notes the values of the requested one."""
 
     def __init__(self, number: int, take: Take) -> None:
         self.number, self.take, self.count = number, take, 0
@@ -91,7 +91,7 @@ class _Watch:
         return self.count == self.number - 1
 
     def update(self, original: Callable[[Module], None], module: Module) -> None:
-        """Stands for ``Module.update``."""
+        """Replaces ``Module.update``."""
         if not _first_worker():
             original(module)
             return
@@ -123,13 +123,13 @@ class _Watch:
             )
 
     def update_bucket(self, original: Callable[[Any], None], module: BucketingModule) -> None:
-        """Stands for ``BucketingModule.update``."""
+        """Replaces ``BucketingModule.update``."""
         self.seen.buckets = module
         original(module)
         self.seen.buckets = None
 
     def run_steps(self, original: Callable[..., None], steps: Sequence[Any], is_train: bool, *place: Any) -> None:
-        """Stands for ``run_steps`` of executors: one step after the other, each followed by a look at its values."""
+        """Replaces ``run_steps`` of executors: runs one step after the other and copies the values of each."""
         if not self.looks or not _first_worker():
             original(steps, is_train, *place)
             return
@@ -140,7 +140,7 @@ class _Watch:
             self.seen.values[id(step)] = step, written
 
     def correct(self, original: Callable[..., NDArray], gradient: NDArray, old: NDArray, mean: Any) -> NDArray:
-        """Stands for the correction of a gradient of SVRG."""
+        """Replaces SVRG's correction of a gradient."""
         if not self.looks or not _first_worker():
             return original(gradient, old, mean)
         before, snapshot = gradient.asnumpy(), old.asnumpy()
@@ -150,20 +150,20 @@ class _Watch:
         return result
 
     def add_up(self, original: Callable[..., Any], values: Sequence[Any], *wide: Any) -> Any:
-        """Stands for a server's sum over the workers."""
+        """Replaces a server's sum over the workers."""
         total = original(values, *wide)
         self._summed = total, list(values)
         return total
 
     def settle(self, original: Callable[..., Any], table: Any, members: frozenset[int], part: PartId) -> Any:
-        """Stands for what a server does after a push: it knows whose pushes wait."""
+        """Replaces the function that a server calls after a push, which knows the waiting pushes."""
         self._ranks = sorted(table.parts[part].queues)
         return original(table, members, part)
 
     def applied(
         self, original: Callable[..., Any], table: Any, part: PartId, held: Any, total: Any, replaces: bool
     ) -> Any:
-        """Stands for a server's new value of a part."""
+        """Replaces the function that gives a server's part its new value."""
         after = original(table, part, held, total, replaces)
         if self.looks and not replaces and total is self._summed[0]:
             optimizer = after.optimizer
@@ -180,7 +180,7 @@ class _Watch:
 
     @staticmethod
     def move(original: Callable[[Any], bool], cluster: SimulatedCluster) -> bool:
-        """Stands for a move of a simulated cluster: one in which a worker ended the program is the last."""
+        """Replaces a move of a simulated cluster; the move in which a worker ends the program is the last."""
         moved = original(cluster)
         for worker in cluster._running:
             failure = worker.failure

@@ -13,7 +13,7 @@ GLANCE = (6, 12)
 
 
 def plain_number(value: Any) -> float | None:
-    """A float that JSON can hold; None for what is not finite."""
+    """A float that JSON can hold; None for NaN and infinities."""
     return float(value) if np.isfinite(value) else None
 
 

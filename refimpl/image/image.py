@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Sequence
-from operator import gt, lt
+from collections.abc import Callable, Sequence
+from operator import gt, isub, itruediv, lt
 from typing import Any, cast
 
 import numpy as np
@@ -90,16 +90,15 @@ def copyMakeBorder(src: NDArray | None = None, *args: Any, **kwargs: Any) -> NDA
 def scale_down(src_size: Sequence[float], size: Sequence[float]) -> Size:
     """``size`` (width, height), in its proportions no larger than ``src_size``.
 
-    >>> scale_down((640, 480), (720, 120))
-    (640, 106)
+    >>> scale_down((20, 6), (30, 10))
+    (18, 6)
     """
-    width, height = size
-    widest, highest = src_size
-    if height > highest:
-        width, height = float(width * highest) / height, highest
-    if width > widest:
-        width, height = widest, float(height * widest) / width
-    return int(width), int(height)
+    fitted = list(size)
+    for side, other in ((1, 0), (0, 1)):  # height first: each quotient rounds
+        if fitted[side] > src_size[side]:
+            fitted[other] = fitted[other] * src_size[side] / fitted[side]
+            fitted[side] = src_size[side]
+    return int(fitted[0]), int(fitted[1])
 
 
 @decides("imresize/choice")
@@ -254,10 +253,10 @@ def color_normalize(src: NDArray, mean: Any, std: Any = None) -> NDArray:
     Raises:
         TypeError: ``mean`` or ``std`` is neither an NDArray nor a number.
     """
-    if mean is not None:
-        src -= mean
-    if std is not None:
-        src /= std
+    changes: list[tuple[Callable[[Any, Any], Any], Any]] = [(isub, mean), (itruediv, std)]
+    for change, number in changes:
+        if number is not None:
+            src = change(src, number)
     return src
 
 

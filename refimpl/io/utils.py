@@ -6,6 +6,7 @@ from typing import Any
 
 from ..base import decides, require
 from ..ndarray import NDArray
+from ..ndarray.sparse import array as sparse_array  # noqa: F401  # scripts import it from here
 from .ndarray_iter import _named_arrays
 
 

@@ -9,7 +9,7 @@ from threading import RLock
 from typing import Any
 
 from ..base import decides, refusal
-from ..kernels.foundation.forks import hold_while_forking, renew_in_child
+from ..kernels.foundation.forks import hold_while_forking, own_lock, renew_in_child
 from .iterator import DataBatch, DataDesc, DataIter
 
 
@@ -136,6 +136,7 @@ class PrefetchingIter(_CurrentBatch):
         self.rename_data = rename_data
         self.rename_label = rename_label
         super().__init__(self.provide_data[0].shape[0])
+        self._turn = own_lock()
         self._threads = [ThreadPoolExecutor(1, "prefetch") for _ in self.iters]
         self._to_reset: list[DataIter] = []
         self._ahead = [_Ahead(iterator) for iterator in self.iters]
@@ -189,9 +190,10 @@ class PrefetchingIter(_CurrentBatch):
 
     def reset(self) -> None:
         """Drop what was fetched and begin the next epoch; if this is interrupted, the next call begins it."""
-        self._to_reset = list(self.iters)
-        self._finish_reset()
-        self._fetch(0)
+        with self._turn:
+            self._to_reset = list(self.iters)
+            self._finish_reset()
+            self._fetch(0)
 
     def _finish_reset(self) -> None:
         if not self._to_reset:
@@ -202,6 +204,12 @@ class PrefetchingIter(_CurrentBatch):
         while self._to_reset:
             self._to_reset[0].reset()
             del self._to_reset[0]
+
+    @decides("PrefetchingIter/turns")
+    def next(self) -> DataBatch:
+        """Return the next batch, each to one thread; StopIteration at the end."""
+        with self._turn:
+            return super().next()
 
     def iter_next(self) -> bool:
         """Step to the next batch, and have the one after it fetched."""

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ..base import decides, refusal
+from ..base import decides, printable, refusal
 from ..io import DataDesc
 
 PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
@@ -31,13 +31,13 @@ def _check_input_names(symbol: Any, names: Sequence[str], typename: str, throw: 
         if name in arguments:
             continue
         candidates = [a for a in arguments if not a.endswith(PARAMETER_ENDINGS)]
-        message = (
-            f"You created Module with Module(..., {typename}={list(names)}) but input with name '{name}' "
-            "is not found in symbol.list_arguments(). Did you mean one of:\n\t" + "\n\t".join(candidates)
+        message = (  # scripts silence MXNet's warning by its first words
+            f"You created Module with {typename}={list(names)}, and the symbol has no argument {name!r}; what is not"
+            f" a parameter by its name: {', '.join(candidates) or 'nothing'}"
         )
         if throw:
             raise refusal("Module/input-names", message, ValueError)
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warnings.warn(printable(message), UserWarning, stacklevel=3)
 
 
 @decides("Module/label-names")
@@ -52,13 +52,13 @@ def _check_names_match(
     given = [description.name for description in descriptions]
     if sorted(names) == sorted(given):
         return
-    message = (
-        f"Data provided by {what}_shapes don't match names specified by {what}_names "
-        f"({list(descriptions)} vs. {list(names)})"
+    message = (  # as above
+        f"Data provided by {what}_shapes is called {given}, where {what}_names has {list(names)}: descriptions have the"
+        " names that the Module was made with, in any order"
     )
     if throw:
         raise refusal("Module/data-names", message, ValueError)
-    warnings.warn(message, UserWarning, stacklevel=4)
+    warnings.warn(printable(message), UserWarning, stacklevel=4)
 
 
 def _as_descriptions(shapes: Any) -> list[DataDesc]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import ndarray as nd
-from ..base import decides, refusal
+from ..base import decides, printable, refusal
 from ..context import cpu
 from ..initializer import InitDesc
 from ..ndarray import NDArray
@@ -162,5 +162,5 @@ def sparse_rows(rows: Any, names: Sequence[str], arrays: Sequence[Sequence[NDArr
         if arrays[names.index(name)][0].stype == "row_sparse":
             found[name] = ids
         else:
-            warnings.warn(f"{name} is not row_sparse: all of its rows are there", stacklevel=4)
+            warnings.warn(f"{printable(name)} is not row_sparse: all of its rows are there", stacklevel=4)
     return found

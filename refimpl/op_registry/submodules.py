@@ -149,18 +149,27 @@ sys.meta_path.insert(0, FINDER)  # before that of an editable install, which may
 # --- names of other modules ------------------------------------------------------------------------
 
 NAMES: dict[tuple[str, str], str] = {
+    ("attribute", "base"): "string_types",
+    ("autograd", "base"): "string_types",
     ("base", "ndarray.sparse"): "NotSupportedForSparseNDArray",
+    ("contrib.autograd", "base"): "string_types",
+    ("contrib.autograd", "ndarray"): "zeros_like",
+    ("executor", "executor_manager"): "_check_arguments _load_data _load_label _split_input_slice",
     ("executor_manager", "base"): "mx_real_t",
     ("executor_manager", "context"): "cpu",
     ("executor_manager", "io"): "DataDesc",
+    ("image", "base"): "numeric_types",
+    ("image", "util"): "is_np_array",
     ("image.detection", "image"): """
         ColorJitterAug HueJitterAug ImageDetIter ImageIter LightingAug RandomGrayAug RandomOrderAug
     """,
+    ("image.detection", "util"): "is_np_array",
     ("image.image", "image"): """
         Augmenter BrightnessJitterAug CastAug CenterCropAug ColorJitterAug ColorNormalizeAug ContrastJitterAug
         CreateAugmenter ForceResizeAug HorizontalFlipAug HueJitterAug ImageIter LightingAug RandomCropAug
         RandomGrayAug RandomOrderAug RandomSizedCropAug ResizeAug SaturationJitterAug SequentialAug
     """,
+    ("image.image", "util"): "is_np_array",
     ("initializer", "base"): "string_types",
     ("initializer", "ndarray"): "sqrt",
     ("io.io", "base"): "mx_real_t",
@@ -170,27 +179,37 @@ NAMES: dict[tuple[str, str], str] = {
     """,
     ("io.io", "ndarray"): "NDArray array concat tile",
     ("io.io", "ndarray.sparse"): "CSRNDArray",
+    ("io.utils", "ndarray"): "array",
+    ("io.utils", "ndarray.sparse"): "CSRNDArray",
     ("kvstore.base", "base"): "string_types",
     ("kvstore.base", "ndarray"): "NDArray array",
     ("kvstore.kvstore", "ndarray"): "NDArray",
+    ("kvstore.kvstore_server", "kvstore"): "create",
     ("metric", "base"): "numeric_types string_types",
+    ("model", "executor_manager"): "_check_arguments _load_data",
     ("module.base_module", "io"): "DataIter",
     ("module.bucketing_module", "initializer"): "Uniform",
     ("module.bucketing_module", "model"): "load_params",
+    ("module.bucketing_module", "module.base_module"): "_check_input_names",
     ("module.bucketing_module", "name"): "NameManager",
     ("module.module", "initializer"): "InitDesc Uniform",
-    ("module.module", "model"): "load_checkpoint",
+    ("module.module", "model"): """
+        _create_kvstore _initialize_kvstore _update_params _update_params_on_kvstore load_checkpoint
+    """,
     ("module.module", "ndarray"): "zeros",
     ("module.python_module", "initializer"): "Uniform",
     ("module.sequential_module", "initializer"): "Uniform",
     ("monitor", "ndarray"): "sqrt",
+    ("ndarray.contrib", "ndarray.random"): "uniform",
     ("ndarray.ndarray", "base"): "integer_types mx_real_t numeric_types",
     ("ndarray.ndarray", "ndarray"): """
-        add arange concatenate divide equal eye from_dlpack from_numpy full greater greater_equal histogram imdecode
-        lesser lesser_equal linspace logical_and logical_or logical_xor maximum minimum modulo moveaxis multiply
-        not_equal onehot_encode ones power split_v2 subtract to_dlpack_for_read to_dlpack_for_write true_divide
-        waitall zeros
+        add arange concatenate divide equal eye from_dlpack from_numpy full greater greater_equal histogram
+        imdecode lesser lesser_equal linspace logical_and logical_or logical_xor maximum minimum modulo moveaxis
+        multiply not_equal onehot_encode ones power split_v2 subtract to_dlpack_for_read to_dlpack_for_write
+        true_divide waitall zeros
     """,
+    ("ndarray.ndarray", "runtime"): "Features",
+    ("ndarray.ndarray", "util"): "is_np_array",
     ("ndarray.random", "context"): "current_context",
     ("ndarray.sparse", "base"): "integer_types mx_real_t numeric_types",
     ("ndarray.sparse", "context"): "Context current_context",
@@ -199,15 +218,20 @@ NAMES: dict[tuple[str, str], str] = {
     ("ndarray.utils", "ndarray"): "NDArray",
     ("optimizer.contrib", "ndarray"): "clip mean sqrt square",
     ("optimizer.optimizer", "ndarray"): """
-        NDArray adam_update array cast clip ftml_update ftrl_update lamb_update_phase1 lamb_update_phase2 maximum
-        mp_lamb_update_phase1 mp_lamb_update_phase2 mp_nag_mom_update mp_sgd_mom_update mp_sgd_update multi_lars
-        multi_mp_sgd_mom_update multi_mp_sgd_update multi_sgd_mom_update multi_sgd_update multi_sum_sq multiply
-        nag_mom_update normal preloaded_multi_mp_sgd_mom_update preloaded_multi_mp_sgd_update
-        preloaded_multi_sgd_mom_update preloaded_multi_sgd_update rmsprop_update rmspropalex_update sgd_mom_update
-        sgd_update signsgd_update signum_update sqrt square zeros
+        NDArray adam_update array cast clip ftml_update ftrl_update lamb_update_phase1 lamb_update_phase2
+        maximum mp_lamb_update_phase1 mp_lamb_update_phase2 mp_nag_mom_update mp_sgd_mom_update mp_sgd_update
+        multi_lars multi_mp_sgd_mom_update multi_mp_sgd_update multi_sgd_mom_update multi_sgd_update
+        multi_sum_sq multiply nag_mom_update preloaded_multi_mp_sgd_mom_update preloaded_multi_mp_sgd_update
+        preloaded_multi_sgd_mom_update preloaded_multi_sgd_update rmsprop_update rmspropalex_update
+        sgd_mom_update sgd_update signsgd_update signum_update sqrt square zeros
     """,
+    ("optimizer.optimizer", "random"): "normal",
+    ("optimizer.optimizer", "util"): "is_np_array",
     ("registry", "base"): "string_types",
+    ("rnn", "base"): "numeric_types string_types",
     ("rnn.rnn_cell", "base"): "numeric_types string_types",
+    ("symbol.contrib", "attribute"): "AttrScope",
+    ("symbol.contrib", "symbol.random"): "uniform",
     ("symbol.random", "base"): "numeric_types",
     ("symbol.symbol", "attribute"): "AttrScope",
     ("symbol.symbol", "base"): "MXNetError integer_types string_types",
@@ -217,6 +241,7 @@ NAMES: dict[tuple[str, str], str] = {
         Group Variable arange eye full histogram hypot linspace load load_json maximum minimum ones pow power
         split_v2 var zeros
     """,
+    ("symbol.symbol", "util"): "is_np_shape",
 }
 """The names by (module that gets them, module that has them)."""
 

@@ -181,8 +181,9 @@ def save(fname: str | os.PathLike[str], content: bytes) -> None:
         write_atomically(fname, content)
     except MXNetError as error:
         if isinstance(error.__cause__, FileNotFoundError):
+            target = os.path.realpath(fname) if Path(fname).is_symlink() else fname
             raise refusal(
-                "States/folder", f"cannot write {os.fspath(fname)}: there is no folder {str(Path(fname).parent)!r}",
+                "States/folder", f"cannot write {os.fspath(fname)}: there is no folder {str(Path(target).parent)!r}",
                 FileNotFoundError,
             ) from error.__cause__
         raise

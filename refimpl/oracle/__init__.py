@@ -10,10 +10,11 @@
     for found in result.found:
         print(oracle.text_of_found(found))
 
-A program is a small JSON value: a graph, arrays, and what is done with them (``programs``). It is drawn from whole
-numbers (``drawing``, ``strategies``), run here and there (``backends``), and compared element by element (``judging``)
-with bounds that the operators' own pages give (``bounds``). What fails is cut small, named and located
-(``explaining``), left out of what is drawn next (``searching``), and reported. ``relations`` need no reference.
+A program is a small JSON value: a graph, arrays, and steps (``programs``). It is drawn from whole numbers (``drawing``,
+``strategies``), run by the backend and by the reference (``backends``), and compared element by element (``judging``)
+with bounds that the operators' own pages give (``bounds``). A failing program is shrunk, located and named
+(``explaining``), its cause is excluded from further drawing (``searching``), and reported. ``relations`` need no
+reference.
 """
 
 from .backends import Backend, Capabilities, Crashed, Refused, Unsupported

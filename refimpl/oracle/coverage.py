@@ -1,6 +1,6 @@
-"""What a search has covered: for every operator, with which requirement, fan-out, dtype and mode it was run.
+"""The coverage of a search: the requirements, fan-outs, dtypes and modes with which each operator ran.
 
-Programs of levels 5 and 6 have no graph: optimizers and the steps of stores stand for operators there.
+Programs of levels 5 and 6 have no graph: optimizers and the steps of stores take the place of operators.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _fan_out(readers: int) -> str:
 
 
 def axes(covered: Iterable[tuple[str, ...]]) -> dict[str, Counter[str]]:
-    """How many combinations each value of each axis stands in.
+    """The number of combinations with each value of each axis.
 
     Args:
         covered: combinations, see :class:`Cell`.
@@ -107,8 +107,8 @@ def short(covered: Mapping[Any, int], capabilities: Capabilities | None = None) 
     """The coverage in a few words: operators, and combinations of the five axes.
 
     Args:
-        covered: combinations and how many programs have each.
-        capabilities: what may be drawn, to say of how many operators.
+        covered: combinations and the number of programs with each.
+        capabilities: limits of drawing, for the number of all operators.
     """
     names = {cell[0] for cell in covered}
     of = ""

@@ -1,8 +1,8 @@
-"""What a search leaves out once it knows a cause: as little as the program that shows it allows.
+"""The exclusions that a search adds for a known cause: as narrow as the shrunk program allows.
 
-At first a pattern is left out, with the words of operators, types, styles and orders of steps that the shrunk program
-needs. A cause that shows itself again in spite of that is left out ever more coarsely: without words, styles and
-orders, and at last the operator or its gradients as a whole.
+The first exclusion is a pattern, with the parameters of operators, types, styles and orders of steps that the shrunk
+program needs. If the cause appears again, exclusions become broader: without parameters, styles and orders, and at last
+the operator or its gradients as a whole.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ FINE = 2
 
 
 def without(exclude: Exclusions, cause: Cause, program: Program, *, times: int = 0) -> Exclusions:
-    """The exclusions and what shows a known cause.
+    """The exclusions, extended by a known cause.
 
     Args:
-        exclude: what is left out already.
-        cause: what is known.
+        exclude: the exclusions so far.
+        cause: the known cause.
         program: the shrunk program that shows it.
-        times: how often it was left out before.
+        times: how often it was excluded before.
     """
     row = exclusion_of(cause, program, times=times)
     return exclude.also(**row) if row else exclude
@@ -38,13 +38,13 @@ def without(exclude: Exclusions, cause: Cause, program: Program, *, times: int =
 def exclusion_of(
     cause: Cause, program: Program, shown: Sequence[Neighbour] = (), *, times: int = 0
 ) -> dict[str, Any]:
-    """What leaves out the programs that show a cause: arguments of ``Exclusions.also``; none where nothing does.
+    """The exclusion of the programs that show a cause: arguments of ``Exclusions.also``; none where no trait fits.
 
     Args:
-        cause: what is known.
+        cause: the known cause.
         program: the shrunk program that shows it.
-        shown: its neighbours, if they were run.
-        times: how often the cause was left out before.
+        shown: its variants, if they were run.
+        times: how often the cause was excluded before.
     """
     if cause.consumers == "many":
         return {"many_readers": True}
@@ -67,9 +67,9 @@ def exclusion_of(
 
 
 def _gradient(cause: Cause) -> str | None:
-    """The trait of the gradient that is wrong: empty where an output is, None where a gradient may have been at work.
+    """The trait of the wrong gradient: empty where an output is wrong, None where any gradient may be at fault.
 
-    What is done with a gradient's memory does not depend on which input it is.
+    Faults in the memory of gradients do not depend on the input.
     """
     if cause.place in ("refused", "crashed"):
         return None

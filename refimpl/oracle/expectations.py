@@ -70,7 +70,7 @@ _HOLDS: dict[str, Callable[[dict[str, Any], Program], bool]] = {
 
 @dataclass
 class Expectations:
-    """What ``oracle.toml`` says."""
+    """The rows of ``oracle.toml``."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     exclusions: Exclusions = NOTHING

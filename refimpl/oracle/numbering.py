@@ -1,4 +1,4 @@
-"""The programs of a search by number, each a function of the seed, its number, and what was excluded before it."""
+"""The programs of a search by number, each a function of the seed, its number, and the exclusions before it."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def program_of(
     """Program ``i``; see the module's text.
 
     Args:
-        seed: of the whole search.
+        seed: the seed of the search.
         i: its number.
-        capabilities: what may be drawn.
-        exclude: what is not drawn.
+        capabilities: limits of drawing.
+        exclude: patterns that are not drawn.
         level: its level; the highest of ``capabilities`` by default.
     """
     wanted = level or capabilities.usual
@@ -57,18 +57,18 @@ def in_chunks(
     seed: int, capabilities: Capabilities, level: int | None, excluded: Callable[[int], Exclusions], *,
     start: int = 0, step: int = 1, programs: int | None = None, chunk: int = 1, first: Exclusions = NOTHING,
 ) -> Iterator[list[tuple[int, Program]]]:
-    """Numbers and programs of a search, some at once, until there are as many as wanted or nothing is left to draw.
+    """Numbers and programs of a search, in chunks, until there are as many as requested or nothing is left to draw.
 
     Args:
-        seed: of the search.
-        capabilities: what may be drawn.
-        level: of the programs; the highest of ``capabilities`` by default.
-        excluded: what is not drawn from a number on; it is called once for each chunk, before that is drawn.
+        seed: the seed of the search.
+        capabilities: limits of drawing.
+        level: the level of the programs; the highest of ``capabilities`` by default.
+        excluded: returns the exclusions from a number on; it is called once for each chunk, before the chunk is drawn.
         start: the number of the first program.
-        step: from one program's number to the next one's.
-        programs: how many programs; None for no limit.
-        chunk: how many at once.
-        first: what was not drawn from the beginning.
+        step: the distance between the numbers of programs.
+        programs: the number of programs; None for no limit.
+        chunk: the number of programs in a chunk.
+        first: the exclusions at the beginning.
 
     Raises:
         NothingToDraw: nothing could be drawn from the beginning.

@@ -1,7 +1,7 @@
-"""What an implementation can do, found by asking: one small program for each operator, before anything is searched.
+"""The capabilities of an implementation, found by one small program for each operator before a search.
 
-An operator that is refused whenever it is asked for is not offered in graphs, which is no wrong result; the same holds
-for its gradient. An operator that ends the process by itself is a fault, and nothing more can be learnt with it.
+An operator that is always refused is not drawn in graphs, and is no wrong result; the same holds for its gradient. An
+operator that ends the process is a fault, and is not drawn either.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ALONE = Exclusions(operators=frozenset(FIT)).also(requirement="repeated")
 
 @dataclass
 class Probed:
-    """What probing found."""
+    """The result of probing."""
 
     refused: dict[str, str] = field(default_factory=dict)
     """Operators that no program could use, and what was said of the first."""
@@ -39,7 +39,7 @@ class Probed:
     programs: int = 0
 
     def exclusions(self, known: Exclusions = NOTHING) -> Exclusions:
-        """``known`` and what these operators make of it."""
+        """``known``, extended by exclusions for these operators."""
         for name in (*self.refused, *self.crashed):
             known = known.also(operator=name)
         for name in self.no_gradient:

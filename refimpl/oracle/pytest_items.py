@@ -1,4 +1,4 @@
-"""What the tests of the pytest plugin do; see ``plugin``."""
+"""The functions of the pytest plugin's tests; see ``plugin``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def shard_of(text: str) -> tuple[int, int]:
 
 
 def share_of(programs: int, part: int, parts: int) -> int:
-    """How many of ``programs`` numbers a part has: those that leave the remainder ``part``."""
+    """The number of ``programs`` in a part: those whose number leaves the remainder ``part``."""
     return len(range(part, programs, parts))
 
 
@@ -70,11 +70,11 @@ def load(name: str, *, isolate: bool = False) -> Backend:
 
 
 def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
-    """The names of the plugin's tests and what they run; each returns its report, empty where nothing differs.
+    """The names of the plugin's tests and their functions; each returns its report, empty without differences.
 
     Args:
-        config: of pytest.
-        shards: how many for each level.
+        config: pytest's configuration.
+        shards: the number of shards for each level.
     """
     name = config.getoption("--oracle-backend")
     backend = load(name, isolate=config.getoption("--oracle-isolate"))
@@ -164,7 +164,7 @@ def _status(row: dict[str, Any], program: Program, verdict: Verdict) -> str:
 
 
 def _expected(backend: Backend, row: dict[str, Any], program: Program) -> str:
-    """What the plugin says about one row: nothing, or a report; a row that is out of date warns unless it is strict."""
+    """The report on one row, empty if it fails as expected; a row that is out of date warns unless it is strict."""
     name = row.get("id") or row["example"]
     verdict = judge(backend, program)
     status = _status(row, program, verdict)

@@ -1,4 +1,4 @@
-"""What a search found, for people (text, HTML, a script) and for programs (JSON)."""
+"""The findings of a search, for people (text, HTML, a script) and for programs (JSON)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def graph_text(program: dict[str, Any]) -> str:
 
 
 def text_of_found(found: Found) -> str:
-    """A cause in a few lines: what differs, in which program, and what the numbers look like."""
+    """A cause in a few lines: the difference, the program, and the kind of the wrong numbers."""
     program = found.program
     mismatch = found.verdict.mismatches[0]
     arrays = ", ".join(
@@ -236,7 +236,7 @@ def _literal(values: np.ndarray) -> str:
 
 
 def verified(script: str, folder: Path | None = None) -> bool:
-    """Whether a script fails in a fresh process as it should: while the program runs, or by what it asserts.
+    """Whether a script fails in a fresh process as it should: while the program runs, or by its assertions.
 
     Args:
         script: its text.

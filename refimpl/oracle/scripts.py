@@ -22,8 +22,8 @@ def script_of(program: Program, verdict: Verdict, title: str, library: str = "mx
     """A script that ends with an error where the library is wrong.
 
     Args:
-        program: of level 1 or 2, without reshape steps.
-        verdict: what it showed.
+        program: a program of level 1 or 2, without reshape steps.
+        verdict: its verdict.
         title: its first line.
         library: the module.
 

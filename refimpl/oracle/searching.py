@@ -1,8 +1,8 @@
 """Searching for programs that an implementation gets wrong: draw, judge, shrink, name the cause, go on without it.
 
-Program ``i`` is a function of the seed, of ``i``, and of what was excluded before it. A
-budget of time decides only how many programs there are. An implementation in another process answers CHUNK programs
-at once; what one of them shows is excluded after the last of them.
+Program ``i`` is a function of the seed, of ``i``, and of the exclusions before it. A budget of time decides only the
+number of programs. An implementation in another process answers CHUNK programs at once; their causes are excluded after
+the last of them.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Excluded(NamedTuple):
 
 @dataclass
 class Result:
-    """What a search found."""
+    """The findings of a search."""
 
     found: list[Found] = field(default_factory=list)
     programs: int = 0
@@ -110,21 +110,21 @@ def search(
 
     Args:
         backend: the implementation.
-        seed: of the search.
-        programs: how many programs; None for no limit.
-        seconds: for how long; None for no limit.
+        seed: the seed of the search.
+        programs: the number of programs; None for no limit.
+        seconds: the time; None for no limit.
         start: the number of the first program.
-        level: of the programs; the highest that the implementation offers by default.
-        exclude: what is not drawn.
+        level: the level of the programs; the highest that the implementation offers by default.
+        exclude: patterns that are not drawn.
         expected: whether a failure is known already; it is counted and not reported.
-        most: how many causes to find at most.
+        most: the largest number of causes.
         note: called after every program, with the cause that it showed first, if any.
-        repeats: how many further programs may show a cause that is known, before drawing leaves it out.
+        repeats: the number of further programs that show a known cause before it is excluded.
         corpus: whether to run the stored programs of that level first; their numbers are negative.
-        step: how far the numbers of two programs are apart: shard i of n has the numbers ``start + i``, ``start + i +
-            n``, ... in a step of n.
-        shared: what other processes have found is not drawn here either, and the other way round.
-        explain: whether to find out where a program goes wrong first, and what its neighbours do.
+        step: the distance between the numbers of programs: shard i of n has the numbers ``start + i``, ``start + i +
+            n``, ... with step n.
+        shared: a file through which processes share their exclusions.
+        explain: whether to locate the first wrong node of a program, and to run its variants.
     """
     for name in getattr(backend, "leaves_out", ()):
         exclude = exclude.also(operator=name)
@@ -175,7 +175,7 @@ class _Hunt:
         return self.seconds is not None and time.monotonic() - self.began > self.seconds
 
     def adopt(self, number: int) -> Exclusions:
-        """Before program ``number`` is drawn: what is excluded from now on, here or by another process."""
+        """Apply exclusions, of this and of other processes, before program ``number`` is drawn."""
         self.result.excluded += [Excluded(number, row, "") for row in self.waiting]
         self.waiting.clear()
         for by, row in self.shared.news() if self.shared is not None else ():
@@ -209,10 +209,10 @@ class _Hunt:
         """Count a program; returns the cause that it is the first to show.
 
         Args:
-            number: of the program.
+            number: the number of the program.
             program: the program.
-            verdict: what it showed, where suspects need not be confirmed.
-            prove: judges it again and confirms suspects, which is needed where no shrunk program does.
+            verdict: its verdict, with suspects that are not confirmed.
+            prove: judges the program again and confirms suspects, for the case that no shrunk program is confirmed.
         """
         result = self.result
         result.programs += 1
@@ -244,7 +244,7 @@ class _Hunt:
         return fresh
 
     def _leave_out(self, found: Found, small: Program) -> None:
-        """Exclude what shows a cause as a shrunk program does, here and in other processes."""
+        """Exclude the pattern of a shrunk program, in this process and in others."""
         shown = found.neighbours if small is found.program else ()
         row = exclusion_of(found.cause, small, shown, times=found.again - self.repeats)
         more = self.exclude.also(**row) if row else self.exclude
@@ -257,9 +257,9 @@ class _Hunt:
     def _explained(
         self, number: int, program: Program, verdict: Verdict, prove: Callable[[], Verdict]
     ) -> tuple[Verdict, tuple[Found, Program] | None]:
-        """The verdict, and where it stays, the cause and the shrunk program; a known cause has ``again`` counted up.
+        """The verdict, and if it is confirmed, the cause and the shrunk program; a known cause counts ``again`` up.
 
-        A program that is expected to fail once it is shrunk has no cause here: what else it showed followed from that.
+        A program whose shrunk form is expected to fail has no cause: its other mismatches follow from the expected one.
         """
         small, last = program, verdict
         if number >= 0:
@@ -286,7 +286,7 @@ class _Hunt:
 
 
 def _add_explanation(backend: Backend, found: Found) -> None:
-    """Where the program goes wrong first, what its neighbours do, and the clause."""
+    """The first wrong node or step of the program, the results of its variants, and the clause."""
     mismatch = found.verdict.mismatches[0]
     attempts = CRASH_NEIGHBOURS if mismatch.kind == "crashed" else ATTEMPTS
     found.where = locate(backend, found.program, found.verdict)
@@ -298,7 +298,7 @@ def _add_explanation(backend: Backend, found: Found) -> None:
 def _shrunk(
     backend: Backend, program: Program, verdict: Verdict, *, timed: bool, confirm: bool
 ) -> tuple[Program, Verdict]:
-    """The smallest program that fails in the same way, and what it shows; suspects need not be confirmed meanwhile."""
+    """The smallest program that fails in the same way, and its verdict; shrinking does not confirm suspects."""
     kind = verdict.mismatches[0].kind
     shown, begun = verdict, time.monotonic()
 

@@ -1,7 +1,7 @@
-"""What several processes that search one implementation tell each other: a file of JSON lines.
+"""A file of JSON lines through which several processes that search one implementation share their exclusions.
 
-Each line says what one of them excluded, so that the others do not search for it again. A line is written at once and
-in one piece; a process reads what is new before it draws programs, and notes it in its results.
+Each line is an exclusion of one process, so that the others do not search for its cause again. A line is written in one
+write; a process reads new lines before it draws programs, and notes them in its results.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Shared:
     """One process's end of the file.
 
     Args:
-        path: the file; it is made when something is told.
-        name: of this process, unlike those of all others.
+        path: the file; the first exclusion makes it.
+        name: a name that no other process has.
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -32,7 +32,7 @@ class Shared:
         self._read = 0  # bytes
 
     def tell(self, row: dict[str, Any], why: dict[str, Any]) -> None:
-        """Say what is excluded.
+        """Share an exclusion.
 
         Args:
             row: arguments of ``Exclusions.also``.
@@ -46,10 +46,10 @@ class Shared:
             os.close(descriptor)
 
     def news(self) -> list[tuple[str, dict[str, Any]]]:
-        """Who excluded what since the last call, without what this process told.
+        """The exclusions of other processes since the last call.
 
         Raises:
-            NotShared: a line of the file is none of these.
+            NotShared: a line of the file is no exclusion.
         """
         if not self.path.exists():
             return []

@@ -1,10 +1,10 @@
-"""The stored programs: small ones that an implementation got wrong once, each in a file named by its content.
+"""The stored programs: small programs that an implementation once failed, each in a file named by its content.
 
     {"program": {...}, "reason": "what it showed", "clause": "clip/gradient", "found": "mxnet 1.9.1, seed 1, level 2",
      "script": ["import mxnet as mx", ...]}
 
-A clause is empty where no page has one yet; ``script`` shows the same with NumPy and the library only, and is absent
-where the program has steps that scripts do not have.
+``clause`` is empty where no page has one yet; ``script`` shows the failure with NumPy and the library only, and is
+absent where the program has steps that scripts lack.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def read_stored(path: Path) -> Stored:
     """One file.
 
     Raises:
-        ValueError: it holds no stored program, or its name is not that of its content; the message names the file.
+        ValueError: the file holds no stored program, or its name does not fit its content; the message names the file.
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -58,11 +58,11 @@ def corpus(level: int | None = None, folder: Path = FOLDER) -> Iterator[Stored]:
     """The stored programs in the order of their names.
 
     Args:
-        level: only those of this level; all by default.
-        folder: where they are.
+        level: only programs of this level; all by default.
+        folder: their folder.
 
     Raises:
-        ValueError: a file holds none.
+        ValueError: a file holds no stored program.
     """
     for path in sorted(folder.glob("*.json")):
         stored = read_stored(path)
@@ -74,9 +74,9 @@ def store(folder: Path, program: Program, **fields: Any) -> Path:
     """Write a program into a folder; returns its file.
 
     Args:
-        folder: where to.
+        folder: the folder.
         program: a checked program.
-        fields: those of :class:`Stored`, without the name.
+        fields: the fields of :class:`Stored` except the name.
     """
     path = folder / f"{name_of(program)}.json"
     lines = [f"{json.dumps(key)}: {json.dumps(value, sort_keys=True)}" for key, value in sorted(fields.items())]

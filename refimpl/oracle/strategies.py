@@ -66,8 +66,8 @@ def programs(
     Args:
         draw: given by Hypothesis.
         level: 1 to 7, see ``programs.program.LEVELS``.
-        capabilities: what the implementation can do; everything by default.
-        exclude: what is left out because it is known.
+        capabilities: those of the implementation; everything by default.
+        exclude: patterns that are not drawn.
     """
     return DRAWERS[level](HypothesisDraw(draw), capabilities or Capabilities(level=level), exclude)
 
@@ -120,10 +120,10 @@ def smallest(
     """The smallest program that Hypothesis finds by making the choices of a failing one smaller.
 
     Args:
-        seed: what the failing program was drawn from.
-        drawn: how a program is drawn.
+        seed: the seed of the failing program.
+        drawn: draws a program.
         fails: whether a program fails in the same way.
-        attempts: how many programs to try at most.
+        attempts: the largest number of programs to try.
     """
     source = _Recorded(seed)
     original = drawn(source)

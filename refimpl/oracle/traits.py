@@ -1,11 +1,11 @@
-"""Traits of a program: words for what it has, by which a search leaves out what shows a known cause and nothing more.
+"""Traits of a program: words by which a search excludes the programs that show a known cause and no others.
 
     LeakyReLU                            an operator,
-    LeakyReLU act_type=rrelu             one of its words or flags that is not the default,
+    LeakyReLU act_type=rrelu             a parameter that is not its default,
     LeakyReLU 1 beyond                   values of its second input that it does not expect,
-    gradient of LeakyReLU 0 with add     a gradient that is asked for,
+    gradient of LeakyReLU 0 with add     a requested gradient,
     float64, special                     a type and a style of values,
-    init_optimizer optimizer=lars        what a step says,
+    init_optimizer optimizer=lars        an argument of a step,
     set_params before update             an order of steps.
 
 A *pattern* is a set of traits. A program has a pattern when it has all of them.
@@ -201,13 +201,13 @@ def matched(patterns: Iterable[Pattern], program: Program) -> bool:
 def pattern_of(
     program: Program, gradient: str | None = None, needless: Sequence[str] = (), *, fine: bool = True
 ) -> Pattern:
-    """What programs have that show the same as a shrunk one.
+    """The traits by which programs show the cause of a shrunk one.
 
     Args:
         program: the shrunk program.
-        gradient: the trait of the gradient that is wrong, empty where none is; None keeps all that are asked for.
-        needless: traits without which the program's neighbours fail as well.
-        fine: whether to keep words of operators, styles, and orders of steps.
+        gradient: the trait of the wrong gradient, empty where none is wrong; None keeps all requested gradients.
+        needless: traits without which variants of the program fail as well.
+        fine: whether to keep parameters of operators, styles, and orders of steps.
     """
     traits = set(traits_of(program))
     names = {node["op"] for node in program.get("nodes", ()) if node["op"] != "null"}

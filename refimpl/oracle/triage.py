@@ -1,4 +1,4 @@
-"""What several searches found together, from their results.json alone: root causes, rows for oracle.toml, saturation.
+"""The findings of several searches, from their results.json alone: root causes, rows for oracle.toml, saturation.
 
 Causes are clustered by their mechanism, as ``causes.gathered`` does while a search runs, so that a cluster can be
 derived again from the files.
@@ -94,8 +94,7 @@ def _size(program: Program) -> tuple[int, int]:
 def saturation(results: Sequence[Results]) -> list[tuple[float, int, int, int]]:
     """When causes were first seen: rows of seconds, programs until then, causes, root causes.
 
-    Files are taken to be shards that ran side by side, each at an even speed: what all of them had run at a time is
-    added up.
+    Files are shards that ran side by side, each at an even speed: their programs up to a time are summed.
 
     Args:
         results: the content of files.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import integer_types, printable, refusal
+from ..base import decides, integer_types, printable, refusal
 from ..kernels.foundation import known
 from . import inference
 from .ir import Entry, Node, post_order, variables
@@ -48,8 +48,9 @@ def _shown_types(lists: Sequence[list], partial: bool) -> tuple:
     return tuple([None if v is None else v.type for v in part] for part in lists)
 
 
+@decides("infer/empty-sides")
 def _shown_shapes(lists: Sequence[list], arguments: Sequence[Node], partial: bool) -> tuple:
-    if partial or all(inference.is_shown_whole(v) for part in lists for v in part):
+    if partial or all(known(v) for part in lists for v in part):
         return tuple([inference.shown_shape(v) for v in part] for part in lists)
     unknown = [
         f"{n.name}: {inference.shown_shape(v)}" for n, v in zip(arguments, lists[0], strict=True) if not known(v)

@@ -180,6 +180,34 @@ def test_scatter_leaves_holes_in_executors(name, stype) -> None:
     assert executor.forward(x=other)[0].asnumpy()[1:].tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
+# 1.9.1: f(left, right) of mx.nd._internal, its storage and what it stores; "csr" of the right array as it is below
+LEFT, RIGHT = [[0, 1, 0], [2, 0, 3], [0, 0, 0]], [[2, 0, 4], [0, 0, 4], [1, 0, 0]]
+MIXED = {
+    ("_scatter_elemwise_div", "row_sparse", "csr"): ("row_sparse", [[0, np.inf, 0], [np.inf, np.nan, 0.75]], [0, 1]),
+    ("_identity_with_attr_like_rhs", "default", "csr"): ("csr", [1, 2, 3], [1, 0, 2]),
+    ("_identity_with_attr_like_rhs", "row_sparse", "csr"): ("csr", [1, 2, 3], [1, 0, 2]),
+    ("_identity_with_attr_like_rhs", "csr", "row_sparse"): ("row_sparse", [[0, 1, 0], [2, 0, 3]], [0, 1]),
+    ("_identity_with_attr_like_rhs", "default", "row_sparse"): ("row_sparse", [[0, 1, 0], [2, 0, 3]], [0, 1]),
+}
+
+
+@pytest.mark.clause("Sparse/like-right", "elementwise/scatter")
+@pytest.mark.parametrize(("name", "left", "right"), MIXED)
+def test_two_storages_meet_as_in_mxnet(name, left, right) -> None:
+    arrays = mx.nd.array(LEFT).tostype(left), mx.nd.array(RIGHT).tostype(right)
+    made = getattr(mx.nd._internal, name)(*arrays)
+    stype, values, indices = MIXED[name, left, right]
+    assert (made.stype, made.indices.asnumpy().tolist()) == (stype, indices)
+    np.testing.assert_array_equal(made.data.asnumpy(), values)
+
+
+# 1.9.1: mx.nd._internal._identity_with_attr_like_rhs(a, a).data of an array that stores zeros
+@pytest.mark.clause("Sparse/like-right")
+def test_stored_zeros_stay_in_one_storage() -> None:
+    array = sparse.csr_matrix(([0.0, 5.0], [1, 2], [0, 1, 1, 2]), shape=(3, 3))
+    assert mx.nd._internal._identity_with_attr_like_rhs(array, array).data.asnumpy().tolist() == [0, 5]
+
+
 # by hand; MXNet 1.9.1 refuses: "The for operator doesn't support the sparse format"
 @pytest.mark.clause("Sparse/bind")
 @pytest.mark.parametrize("stype", ["csr", "row_sparse"])

@@ -28,13 +28,15 @@ SIZES = [1, 1 << 10, (1 << 16) - 1, 1 << 16, 400_000, (1 << 20) + 1, 8 << 20]
 LARGER = 3 << 20
 """Bytes of the push before the last one: large arrays are sent without a copy."""
 
-ENDINGS = {"the end of the script": 0, "sys.exit": 0, "an exception": 1, "a daemon thread": 0}
-FEW = [("the end of the script", 400_000), ("a daemon thread", 400_000)]
+ENDINGS = {
+    "the end of the script": 0, "sys.exit": 0, "an exception": 1, "a daemon thread": 0, "a child of multiprocessing": 0,
+}
+FEW = [(ending, 400_000) for ending in ("the end of the script", "a daemon thread", "a child of multiprocessing")]
 ALL = [(ending, size) for ending in ENDINGS for size in SIZES]
 
 # One process imports the package; each worker is a fork of it that ends as a script of its own does.
 SCRIPT = """
-import json, os, sys, threading
+import json, multiprocessing, os, sys, threading
 import refimpl as mx
 
 def work(key, size):
@@ -63,6 +65,11 @@ for rank, (ending, size) in enumerate(cases, 1):
         pushed = threading.Event()
         threading.Thread(target=work_and_wait, args=(key, size, pushed), daemon=True).start()
         pushed.wait()
+    elif ending == "a child of multiprocessing":
+        child = multiprocessing.get_context("fork").Process(target=work, args=(key, size))
+        child.start()
+        child.join()
+        sys.exit(child.exitcode)
     else:
         work(key, size)
     if ending == "sys.exit":

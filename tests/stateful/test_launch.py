@@ -293,7 +293,9 @@ def test_what_the_command_refuses(words, said, capsys):
     (["train.py", "--lr", "1"], ["-m", "refimpl.cli", "run", "train.py", "--lr", "1"]),
     (["refimpl", "run", "train.py"], ["-m", "refimpl.cli", "run", "train.py"]),
     (["python", "train.py", "--lr", "1"], ["-m", "refimpl.cli", "run", "train.py", "--lr", "1"]),
-    (["python3", "-c", "pass"], ["-c", "pass"]), (["python", "-u", "train.py"], ["-u", "train.py"]), (["python"], []),
+    (["python3", "-c", "pass"], ["-c", "pass"]), (["python"], []),
+    (["python", "-u", "-O", "train.py", "-u"], ["-u", "-O", "-m", "refimpl.cli", "run", "train.py", "-u"]),
+    (["python", "-u", "-m", "package"], ["-u", "-m", "package"]), (["python", "-W", "error"], ["-W", "error"]),
 ])
 def test_commands_of_python_are_run_by_this_python(words, command):
     assert importlib.import_module("refimpl.cli.launch")._command(words) == [sys.executable, *command]

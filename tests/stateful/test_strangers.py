@@ -140,6 +140,7 @@ def test_of_strangers_that_say_nothing_the_newest_stay_and_who_belongs_to_the_jo
 
 @pytest.mark.clause("Cluster/stranger")
 @pytest.mark.parametrize("changed", [
+    {"found": -1}, {"safe": float("nan")}, {"bytes": float("inf")},
     {"process": "x"}, {"workers": [[1]]}, {"workers": 3}, {"waiting": [3]}, {"waiting": [[0, "w", 1, 2]]},
     {"noted": [1]}, {"warned": 7}, {"rounds": None}, {"safe": []}, {"kinds": "dist"}, None,
 ])

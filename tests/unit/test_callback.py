@@ -102,6 +102,13 @@ def test_progress_bar(lines, caplog):
         "[======----] 58%\r", "[=======---] 72%\r", "[=========-] 86%\r", "[==========] 100%\r",
         "[===========] 115%\r",
     ]
+    caplog.clear()
+    percents = callback.ProgressBar(total=100, length=10)
+    for number in (7, 14, 28, 55):
+        percents(Param(0, number, None, None))
+    assert caplog.messages == [  # as MXNet 1.9.1 logs them
+        "[=---------] 7%\r", "[=---------] 14%\r", "[===-------] 28%\r", "[======----] 55%\r",
+    ]
     with pytest.raises(ValueError, match="ProgressBar/total"):
         callback.ProgressBar(0)
 

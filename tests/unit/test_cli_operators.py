@@ -93,6 +93,8 @@ def line_of(text: str, piece: str) -> int:
     ("out[i] =", "out[i] +=", "fills_outputs", "out[i] +=", "assign a first value with ="),
     ("math.sinh(x)", "math.shin(x)", "fills_outputs", "math.shin(x)", "module math has no shin; did you mean sinh?"),
     ("math.sinh(x)", "math.shin(x)", "examples", "math.shin(x)", "module math has no shin; did you mean sinh?"),
+    ("math.sinh(x)", "sinh(x)", "fills_outputs", "= sinh(x)", "set nor imported on this page; did you mean math.sinh?"),
+    ("data[i]\n", "dada[i]\n", "fills_outputs", "dada[i]", "the name dada is neither set nor imported on this page"),
     ("    cases=", "    cases=None,  # ", "page", "def forward", "give cases="),
 ])
 def test_usual_mistakes_have_a_line_and_a_sentence(

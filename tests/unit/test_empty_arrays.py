@@ -62,6 +62,24 @@ def test_np_shape_mode_reads_0_as_a_side() -> None:
             (mx.sym.zeros(shape=(0, 2)) + mx.sym.Variable("y")).infer_shape(y=(3, 2))
 
 
+# 1.9.1 outside np_shape: CALL.infer_shape(x=(2, 2))
+@pytest.mark.clause("infer/empty-sides")
+@pytest.mark.parametrize(("make", "shape"), [
+    (lambda x: mx.sym.diag(x, k=2), (0,)),
+    (lambda x: mx.sym.slice(x, begin=(1,), end=(1,)), (0, 2)),
+    (lambda x: mx.sym.one_hot(x, depth=0), (2, 2, 0)),
+    (lambda x: mx.sym.repeat(x, repeats=0), (0,)),
+])
+def test_a_side_that_an_operator_makes_empty_is_known(make: Callable[..., Any], shape: tuple[int, ...]) -> None:
+    symbol = make(mx.sym.Variable("x"))
+    assert symbol.infer_shape(x=(2, 2)) == ([(2, 2)], [shape], [])
+    executor = symbol.simple_bind(mx.cpu(), x=(2, 2), grad_req="null")
+    assert executor.forward()[0].shape == shape
+    with pytest.warns(UserWarning, match="Cannot decide shape"):
+        assert symbol.infer_shape(x=(0, 2)) == (None, None, None)
+    assert mx.sym.eye(0).infer_shape() == ([], [(0, 0)], [])
+
+
 @pytest.mark.clause("infer/unknown-sides")
 @pytest.mark.parametrize("active", [False, True])
 def test_a_side_below_minus_1_is_refused(active: bool) -> None:

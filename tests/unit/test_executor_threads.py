@@ -1,5 +1,6 @@
 """Several threads that use one executor."""
 
+import copy
 import threading
 
 import numpy as np
@@ -94,3 +95,31 @@ def test_bound_gradients_are_not_replaced() -> None:
     executor.forward(is_train=True)
     executor.backward(mx.nd.ones(2))
     assert gradient.asnumpy().tolist() == [2, 2]
+
+
+@pytest.mark.clause("Executor/fixed-arrays")
+@pytest.mark.parametrize("bind", ["bind", "_bind"])
+@pytest.mark.parametrize("change", [
+    lambda arrays: arrays.__setitem__("a", mx.nd.ones(2)), lambda arrays: arrays.update(a=mx.nd.ones(2)),
+    lambda arrays: arrays.__ior__({"a": mx.nd.ones(2)}),
+])
+def test_no_array_takes_the_place_of_a_bound_one_by_its_name(bind, change) -> None:
+    """1.9.1 after ``arg_dict["a"] = ones(2)``: the dict shows it, and forward reads the old array."""
+    gradient = {"a": mx.nd.zeros(2)}
+    executor = getattr(mx.sym.Variable("a") * 2, bind)(mx.cpu(), {"a": mx.nd.zeros(2)}, args_grad=gradient)
+    for arrays in (executor.arg_dict, executor.grad_dict):
+        with pytest.raises(TypeError, match="bound and cannot be replaced"):
+            change(arrays)
+    executor.arg_dict["a"][:] = 3
+    assert executor.forward()[0].asnumpy().tolist() == [6, 6]
+
+
+@pytest.mark.clause("Executor/fixed-arrays")
+def test_a_dict_of_bound_arrays_takes_other_names_and_copies() -> None:
+    bound = mx.nd.ones(2)
+    arrays = (mx.sym.Variable("a") * 2).bind(mx.cpu(), {"a": bound}).arg_dict
+    arrays["a"] = bound
+    arrays.update({"b": mx.nd.zeros(2)}, c=bound)
+    assert list(arrays) == ["a", "b", "c"]
+    assert arrays.pop("a") is bound
+    assert {type(copy.copy(arrays)), type(copy.deepcopy(arrays)), type(arrays.copy())} == {dict}

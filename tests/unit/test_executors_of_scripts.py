@@ -224,6 +224,9 @@ def test_states_into_a_missing_folder(tmp_path: Path) -> None:
     kvstore.set_optimizer(mx.optimizer.SGD())
     with pytest.raises(FileNotFoundError, match="no folder"):
         kvstore.save_optimizer_states(str(tmp_path / "missing" / "x.states"))
+    (tmp_path / "link").symlink_to(tmp_path / "missing" / "x.states")
+    with pytest.raises(FileNotFoundError, match=r"no folder '.*missing'"):
+        kvstore.save_optimizer_states(str(tmp_path / "link"))
 
 
 # MXNet 1.9.1: x = Activation(data, relu, "act"), NET on it with num_hidden=2; a Module bound with inputs_need_grad,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -341,3 +342,11 @@ def test_prefetch_without_a_thread(failing):
         broken = io.PrefetchingIter(Broken())
     with pytest.raises(OSError, match="the disk is gone"):
         broken.next()
+
+
+@pytest.mark.clause("PrefetchingIter/turns")
+def test_threads_share_the_batches_of_an_iterator_that_prefetches():
+    batches = io.PrefetchingIter(io.NDArrayIter(np.arange(400), batch_size=1))
+    with ThreadPoolExecutor(4) as pool:
+        taken = pool.map(lambda _: [batch.data[0].asscalar() for batch in batches], range(4))
+        assert sorted(number for part in taken for number in part) == list(range(400))

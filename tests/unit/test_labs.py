@@ -347,6 +347,9 @@ def test_a_stub_is_not_written_yet(tmp_path: Path, capsys: pytest.CaptureFixture
     ("slicing", "import refimpl as mx\nsplit = mx.executor_manager._split_input_slice\n", "_split_input_slice"),
     ("push", "import refimpl.kvstore as store\n", "kvstore"),
     ("dist-sync", "from refimpl.kvstore.server import step\n", "kvstore"),
+    ("gradient", "from refimpl.cli.labs.gradient_lab import Node, reference\n", "reference"),
+    ("gradient", "from refimpl import autograd\n", "autograd"),
+    ("kernel", "from refimpl.kernels.foundation import get\n", "kernels"),
 ])
 def test_the_package_is_no_answer(name: str, text: str, said: str, tmp_path: Path) -> None:
     file = tmp_path / "answer.py"

@@ -32,7 +32,7 @@ def test_arguments_that_are_no_inputs_are_parameters():
 @pytest.mark.clause("Module/input-names")
 def test_unknown_label_name_warns():
     with pytest.warns(
-        UserWarning, match=r"label_names=\['y'\].*Did you mean one of:\n\tdata\n\tsoftmax_label$"
+        UserWarning, match=r"^You created Module with label_names=\['y'\].*: data, softmax_label$"
     ):
         mx.mod.Module(network(), label_names=["y"])
 
@@ -75,7 +75,7 @@ def test_rebinding_keeps_trained_weights():
 @pytest.mark.clause("Module/label-names")
 def test_missing_label_shapes_warn():
     module = mx.mod.Module(network())
-    with pytest.warns(UserWarning, match="label_shapes don't match"):
+    with pytest.warns(UserWarning, match=r"^Data provided by label_shapes is called"):
         module.bind(DATA)
     assert module.label_shapes is None
     module.init_params()
@@ -162,7 +162,7 @@ def test_a_failed_reshape_changes_nothing():
 def test_a_failed_bind_changes_nothing():
     module = ready()
     module.init_optimizer()
-    with pytest.raises(ValueError, match="don't match names"):
+    with pytest.raises(ValueError, match=r"^Data provided by data_shapes is called"):
         module.bind([("x", (4, 2))], LABEL, force_rebind=True)
     with pytest.raises(mx.MXNetError):
         module.bind([("data", (4, 7))], LABEL, force_rebind=True)

@@ -150,6 +150,29 @@ def test_refusals_name_what_files_hold_escaped(
 
 
 @pytest.mark.clause("Cli/plain-text")
+def test_warnings_and_log_lines_name_what_files_hold_escaped(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    net = mx.sym.load_json(graph())
+    data = [mx.io.DataDesc(f"{HOSTILE}x", (2,))]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        mx.mod.Module(net, data_names=[f"{HOSTILE}x"], label_names=["label"])
+        module = mx.mod.Module(net, data_names=[f"{HOSTILE}x"], label_names=[])
+        with pytest.raises(KeyError, match="pwned"):
+            module.bind(data, [mx.io.DataDesc(f"{HOSTILE}label", (2,))])
+    module.bind(data)
+    monitor = mx.mon.Monitor(1)
+    module.init_params()
+    module.install_monitor(monitor)
+    monitor.tic()
+    module.forward(mx.io.DataBatch([mx.nd.ones(2)]), is_train=False)
+    monitor.toc_print()
+    for lines in ([str(one.message) for one in told], caplog.messages):
+        assert any("pwned" in line for line in lines)
+        assert all(map(plain, lines))
+
+
+@pytest.mark.clause("Cli/plain-text")
 def test_tables_take_names_that_json_would_escape(capsys: pytest.CaptureFixture[str]) -> None:
     mx.viz.print_summary(mx.sym.Activation(mx.sym.Variable("data"), act_type="relu", name=HOSTILE))
     out = capsys.readouterr().out

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 import refimpl as mx
@@ -147,6 +148,29 @@ def test_most_of_mxnet_is_compared() -> None:
     assert sum(compared(line) is not None for line in lines) > 2300
 
 
+def names_of(place: str) -> Iterator[str]:
+    """The names by which a row may speak of a place: its own, those of its owners, and a class of arrays or symbols."""
+    parts = place.split(".")
+    yield from (".".join(parts[:end]) for end in range(len(parts), 1, -1))
+    if parts[0] in ("nd", "sym") and len(parts) > 2:
+        yield ".".join(parts[1:])
+
+
+def is_missing_operator(place: str) -> bool:
+    """Whether an operator is meant that has no page here; ``refimpl ops`` lists these."""
+    owner, _, name = place.rpartition(".")
+    found = getattr(look_up(owner), name, None)
+    return (getattr(found, "__doc__", None) or "").startswith("Not implemented:")
+
+
+@pytest.mark.clause("conventions/names")
+def test_what_is_absent_has_a_row() -> None:
+    places = [line.partition("(")[0] for lines in LINES.values() for line in lines]
+    absent = [place for place in places if look_up(place) is None and not is_missing_operator(place)]
+    assert len(absent) > 30
+    assert [place for place in absent if not any(f"`{name}`" in ROWS for name in names_of(place))] == []
+
+
 @pytest.mark.parametrize(("text", "function", "said"), [
     ("(a, b)", lambda b, a: None, ["takes b where MXNet takes a", "takes a where MXNet takes b"]),
     ("(a, b=1)", lambda a: None, ["takes no b by position"]),
@@ -218,6 +242,13 @@ def test_arguments_of_old_names() -> None:
     group.bind([("b", (4, 3))])
     group._exec_group.bind_exec([mx.io.DataDesc("b", (8, 3))], None, None, True)
     assert group._exec_group.decide_slices(data_shapes=[mx.io.DataDesc("b", (8, 3))])[0] == 8
+
+
+def test_the_distribution_that_optimizers_draw_from_takes_its_type_by_position() -> None:
+    mx.random.seed(3)
+    drawn = mx.optimizer.optimizer.normal(0, 1, (2,), "float64")
+    mx.random.seed(3)
+    assert (drawn == mx.random.normal(0, 1, (2,), "float64")).asnumpy().all() and drawn.dtype is np.float64
 
 
 @pytest.mark.clause("Symbol/in-place")

@@ -1,5 +1,5 @@
 """Measuring: rows as data, one process for each library, rounds in turn, tables.
 
-``rows/`` says what is measured, ``library_process.py`` does it inside one library, ``interleaving.py`` asks the
-libraries in turn, ``machine.py`` finds what the processor can do at most, ``markdown.py`` writes what was found.
+``rows/`` lists the measurements, ``library_process.py`` runs them inside one library, ``interleaving.py`` asks the
+libraries in turn, ``machine.py`` measures the peak of the processor, ``markdown.py`` writes the results.
 """

@@ -1,4 +1,4 @@
-"""Asks the libraries for the same work in turn, so that whatever else the machine does falls on all alike."""
+"""Asks the libraries for the same work in turn, so that other load of the machine slows all of them alike."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Note = Callable[[dict[str, Any]], None]
 
 
 class Wanted(NamedTuple):
-    """What is to be measured, and how."""
+    """The rows to be measured, and how."""
 
     groups: tuple[str, ...]
     pythons: dict[str, str]
@@ -82,7 +82,7 @@ class Library:
 
 
 class Libraries:
-    """The processes of one group; those of other threads or another row replace them where they must."""
+    """The processes of one group; they are replaced where a row needs other threads or a fresh process."""
 
     def __init__(self, wanted: Wanted, group: Group) -> None:
         self.wanted, self.group = wanted, group
@@ -214,7 +214,7 @@ def numbers(wanted: Wanted) -> Iterable[int]:
 
 
 def run(wanted: Wanted, note: Note) -> dict[str, Any]:
-    """Measure; ``note`` is called with each row as it is done. Returns what goes into the JSON file."""
+    """Measure; ``note`` is called with each finished row. Returns the content of the JSON file."""
     began = time.perf_counter()
     found: dict[str, Any] = {
         **machine.described(), "rounds": wanted.rounds, "clock": wanted.clock, "rows": [],
@@ -257,7 +257,7 @@ def run(wanted: Wanted, note: Note) -> dict[str, Any]:
 
 
 def _judge(row: dict[str, Any], limits: machine.Limits, cores: int) -> None:
-    """Add ratios to peers, and the fraction of what the cores can do that the row's contexts may use."""
+    """Add ratios to peers, and the fraction of the peak of the cores that the row's contexts may use."""
     ours = row["median"].get(OURS)
     if not ours:
         return

@@ -1,4 +1,4 @@
-"""What was measured, as Markdown: a summary, and a table for each group."""
+"""The results as Markdown: a summary, and a table for each group."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def best_peer(row: dict[str, Any]) -> float | None:
 
 
 def line(row: dict[str, Any], libraries: list[str], limited: bool = True) -> str:
-    """One row of a table, with what it is of the limit or without."""
+    """One row of a table, with or without its fraction of the limit."""
     cells = [row["name"]]
     for name in libraries:
         value = row["median"].get(name)
@@ -52,7 +52,7 @@ def tell(row: dict[str, Any]) -> None:
 
 
 def summary(found: dict[str, Any]) -> list[str]:
-    """How many operators are slow, and what bounds the others."""
+    """The number of slow operators, and what limits the others: arithmetic or memory."""
     peers = {row["name"]: best_peer(row) for row in found["rows"] if row["group"] == "operators"}
     compared = {name: ratio for name, ratio in peers.items() if ratio is not None}
     lines = []

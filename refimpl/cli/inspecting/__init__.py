@@ -1,4 +1,4 @@
-"""Reads a checkpoint as a stranger's file and says what it is, what is wrong with it and what it touches.
+"""Reads an untrusted checkpoint and reports its content, its problems, and the deviations of its operators.
 
 ``inspected`` returns plain data, ``lines`` makes text of that. Nothing is executed, computed or compiled.
 """

@@ -13,7 +13,7 @@ from .graph import Variables
 
 
 class Listed(NamedTuple):
-    """The keys that ``PREFIX.buckets`` lists, and what is wrong with it."""
+    """The keys that ``PREFIX.buckets`` lists, and the problems of this file."""
 
     keys: list[int]
     problems: list[Problem]

@@ -1,4 +1,4 @@
-"""The files of a checkpoint: which there are, and what each holds, as far as it can be read."""
+"""The files of a checkpoint, and the content of each as far as it can be read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Data = dict[str, Any]
 
 
 class Problem(NamedTuple):
-    """One thing that is damaged or missing: its kind, what it is about, and a sentence."""
+    """A problem: its kind, the name or file concerned, and a sentence."""
 
     kind: str
     about: str
@@ -27,7 +27,7 @@ class Problem(NamedTuple):
 
 
 class Content(NamedTuple):
-    """A file of a checkpoint: its bytes, or what speaks against it."""
+    """A file of a checkpoint: its bytes, or the reason why it cannot be read."""
 
     file: str
     raw: bytes | None
@@ -52,7 +52,7 @@ def opened(file: str) -> Content:
 
 
 class Arrays(NamedTuple):
-    """What a params file holds; ``read`` is false where it could not be read."""
+    """The content of a params file; ``read`` is false where it could not be read."""
 
     arguments: dict[str, NDArray]
     auxiliary: dict[str, NDArray]
@@ -63,7 +63,7 @@ class Arrays(NamedTuple):
 
 @decides("Inspect/arrays")
 def arrays(content: Content) -> Arrays:
-    """The arrays of a params file, and what is wrong with their names and values."""
+    """The arrays of a params file, and the problems of their names and values."""
     if content.raw is None:
         return Arrays({}, {}, [], False)
     found, scope = None, False
@@ -101,7 +101,7 @@ def _stored(array: Any) -> np.ndarray:
 
 @decides("Inspect/not-finite")
 def _not_finite(name: str, array: Any) -> Iterator[Problem]:
-    """What is no number in an array."""
+    """The problem of an array with NaN or infinite values."""
     values = _stored(array)
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return
@@ -130,7 +130,7 @@ def described(name: str, array: Any) -> Data:
 
 @decides("Inspect/states")
 def states(content: Content, params: Content) -> tuple[Data | None, list[Problem]]:
-    """What a ``.states`` file holds, and what is wrong with it."""
+    """The content of a ``.states`` file, and its problems."""
     if content.raw is None:
         return None, []
     try:

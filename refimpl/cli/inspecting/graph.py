@@ -1,4 +1,4 @@
-"""The graph of a checkpoint: layers, variables, shapes; and what is known of one with operators that are not here."""
+"""The graph of a checkpoint: layers, variables, shapes; for a graph with unknown operators, the names in its file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Layer(NamedTuple):
 
 
 class Variables(NamedTuple):
-    """The variables of a graph. ``learned`` are those that only a params file can give."""
+    """The variables of a graph. ``learned`` are the variables whose values only a params file can give."""
 
     arguments: list[str]
     auxiliary: list[str]
@@ -45,7 +45,7 @@ class Variables(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """What a symbol file says."""
+    """The content of a symbol file."""
 
     version: int | None = None
     np_shape: bool = False
@@ -58,7 +58,7 @@ class Graph(NamedTuple):
 
 @decides("Inspect/operators")
 def graph(content: Content) -> tuple[Graph, list[Problem]]:
-    """The graph of a symbol file; where it cannot be loaded, what its nodes say by themselves."""
+    """The graph of a symbol file; where it cannot be loaded, the operators and names of its nodes."""
     if content.raw is None:
         return Graph(), []
     try:
@@ -118,7 +118,7 @@ def _counted(names: Any) -> dict[str, int]:
 
 
 def _nodes(heads: Sequence[Entry]) -> Iterator[Node]:
-    """Every node, those of loops and branches too."""
+    """Every node, including the nodes of loops and branches."""
     waiting = [heads]
     while waiting:
         for node in post_order(waiting.pop()):
@@ -165,7 +165,7 @@ def spelled_shape(shape: Sequence[int | None] | None) -> str:
 
 
 class Shapes(NamedTuple):
-    """Shapes of all entries that can be known, and what contradicts them."""
+    """Shapes of all entries that can be inferred, and the arrays that contradict them."""
 
     found: Mapping[Any, Any]
     problems: list[Problem]
@@ -173,9 +173,9 @@ class Shapes(NamedTuple):
 
 @decides("Inspect/wrong-shape")
 def shapes(heads: Sequence[Entry], given: Mapping[str, Shape], stored: Mapping[str, Shape]) -> Shapes:
-    """What follows from the shapes of inputs and of stored arrays.
+    """The shapes that follow from inputs and stored arrays.
 
-    Arrays are taken in the order of the graph. One that contradicts those before it has a wrong shape and is left out.
+    Arrays are taken in the order of the graph. An array that contradicts earlier ones is left out: its shape is wrong.
 
     Raises:
         MXNetError: the shapes of the inputs contradict the graph itself.
@@ -192,7 +192,7 @@ def shapes(heads: Sequence[Entry], given: Mapping[str, Shape], stored: Mapping[s
     wrong: dict[str, str] = {}
 
     def error(count: int) -> str | None:
-        """What speaks against the first ``count`` arrays."""
+        """The contradiction among the first ``count`` arrays; None where there is none."""
         facts = {name: stored[name] for name in names[:count] if name not in wrong}
         try:
             inference.shapes(order, {**facts, **given})
@@ -252,7 +252,7 @@ def _wrong(
 
 
 def _rows(said: Data) -> Iterator[tuple[str, str]]:
-    """(operator, name) of the nodes of a file, those of loops and branches too."""
+    """(operator, name) of the nodes of a file, including the nodes of loops and branches."""
     waiting: list[Any] = [said]
     while waiting:
         nodes = waiting.pop().get("nodes")

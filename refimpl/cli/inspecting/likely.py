@@ -1,4 +1,4 @@
-"""One sentence in the place of many: why the parameters of a file and a graph do not match, and what looks wrong."""
+"""One sentence in place of many: why the parameters of a file and a graph do not match."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _VARIANCES = ("_moving_var", "_running_var")
 def likely(
     problems: Sequence[Problem], nodes: Sequence[Node], file: str, prefix: str, epoch: int | None, held: int
 ) -> list[Problem]:
-    """What explains parameters that are missing and parameters that nobody wants, in the place of both.
+    """One problem that explains missing and unknown parameters, in place of all of them.
 
     Args:
-        problems: of parameters.
-        nodes: of the graph.
+        problems: the problems of parameters.
+        nodes: the nodes of the graph.
         file: the name of the params file.
-        prefix, epoch: of the checkpoint.
-        held: how many arrays the file has.
+        prefix, epoch: those of the checkpoint.
+        held: the number of arrays in the file.
     """
     found = list(problems)
     for node in nodes:
@@ -104,7 +104,7 @@ def _packed(problems: list[Problem], node: Node, file: str, prefix: str, epoch: 
 
 @decides("Inspect/gluon")
 def of_gluon(names: Sequence[str], file: str) -> Problem | None:
-    """Names without ``arg:`` and ``aux:`` all along are those of gluon."""
+    """Whether no name has ``arg:`` or ``aux:``, as in files of gluon."""
     if not names or any(":" in name for name in names):
         return None
     return Problem(

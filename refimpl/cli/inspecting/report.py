@@ -24,13 +24,13 @@ VERSION = 1
 def inspected(
     prefix: str, epoch: int | None, given: Mapping[str, Sequence[int]], bucket: int | None = None
 ) -> Data:
-    """Read a checkpoint's files, and say what they are.
+    """Read a checkpoint's files, and report their content.
 
     Args:
-        prefix: of the checkpoint.
-        epoch: of its parameters; None where there are none.
+        prefix: the prefix of the checkpoint.
+        epoch: the epoch of its parameters; None for a checkpoint without parameters.
         given: shapes of inputs by name.
-        bucket: the key of the network that is told, where a BucketingModule wrote the checkpoint; default: the first.
+        bucket: the key of the network to report, for a checkpoint of a BucketingModule; the first by default.
 
     Raises:
         CommandError: ``given`` names no input, or contradicts the graph.
@@ -86,7 +86,7 @@ def inspected(
 
 
 def _opened(prefix: str, epoch: int | None, bucket: int | None) -> tuple[Content, Content, Content, list[Problem]]:
-    """The network's file, that of the parameters, that of the states, and which of them cannot be read."""
+    """The files of the network, the parameters and the states, with the problems of reading them."""
     number = "NNNN" if epoch is None else f"{epoch:04d}"
     symbol = files.opened(f"{prefix}-symbol.json" if bucket is None else f"{prefix}-{bucket}-symbol.json")
     params = files.opened(f"{prefix}-{number}.params")
@@ -160,7 +160,7 @@ def _is_input(name: str, variables: Variables, arrays: Arrays, given: Mapping[st
 def _compared(
     variables: Variables, arrays: Arrays, given: Mapping[str, Any], file: str, shapes: Mapping[str, Any]
 ) -> Iterator[Problem]:
-    """Arrays that the graph wants and the file lacks, and those that it has and nobody wants."""
+    """Arrays that the graph needs and the file lacks, and arrays of the file that the graph lacks."""
     held = dict.fromkeys(arrays.arguments, "arg") | dict.fromkeys(arrays.auxiliary, "aux")
     told = {problem.about for problem in arrays.problems if problem.kind == "unallocated"}
     wanted = dict.fromkeys(variables.arguments, "arg") | dict.fromkeys(variables.auxiliary, "aux")

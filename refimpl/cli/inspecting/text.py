@@ -1,4 +1,4 @@
-"""What ``refimpl inspect`` found, as text of at most 80 columns."""
+"""The report of ``refimpl inspect`` as text of at most 80 columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def lines(found: Data, *, whole: bool = False) -> Iterator[str]:
     """The report in lines.
 
     Args:
-        found: what :func:`inspected` returns.
+        found: the report of :func:`inspected`.
         whole: print each deviation, not only its name.
     """
     return _lines(_printable(found), whole)
@@ -94,7 +94,7 @@ def _arrays(title: str, rows: Sequence[Data]) -> Iterator[str]:
 
 
 def _section(title: str, heading: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> Iterator[str]:
-    """A titled table; a row that is too wide is told in a line per cell."""
+    """A titled table; a row that is too wide becomes a line per cell."""
     if not rows:
         return
     yield ""

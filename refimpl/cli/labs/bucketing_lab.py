@@ -81,7 +81,7 @@ def unnamed(length: int) -> tuple[sym.Symbol, tuple[str, ...], None]:
 
 
 def described(length: int, rows: int) -> list[tuple[str, tuple[int, ...]]]:
-    """What a batch brings."""
+    """The content of a batch."""
     return [("data", (rows, length, 2))]
 
 
@@ -111,14 +111,14 @@ class _Run:
         self.buckets.set_params({name: array(self.weight[None])})
 
     def forward(self, key: int, rows: int) -> None:
-        """Forward, and compare what comes out."""
+        """Run forward, and compare the outputs."""
         made, self.total = batch(key, rows)
         self.student.note(f"batch = a batch of {rows} rows of length {key}")
         self.buckets.forward(made)
         self.look(made.data[0].asnumpy())
 
     def look(self, data: np.ndarray) -> None:
-        """The current bucket's outputs are those of these data."""
+        """The outputs of the current bucket belong to these data."""
         expected = (data @ self.weight).sum(axis=1, keepdims=True)
         got = self.buckets.outputs().asnumpy()
         demand(np.array_equal(got, expected), f"outputs {expected.tolist()}", got)

@@ -1,4 +1,4 @@
-"""The student's code behind a recorder: what was called, and how long the call that runs now has taken."""
+"""The student's code behind a recorder of calls, which also limits the time of the running call."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Watched:
         return (lambda *args, **kwargs: self.call(name, value, args, kwargs)) if callable(value) else value
 
     def call(self, title: str, function: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Call the student's code, under the time limit, and note what was given."""
+        """Call the student's code under the time limit, and note the arguments."""
         words = [*map(_word, args), *(f"{key}={_word(one)}" for key, one in kwargs.items())]
         opened = f"{title.lower()} = {title}" if inspect.isclass(function) else title
         self.lines.append(f"{opened}({', '.join(words)})")

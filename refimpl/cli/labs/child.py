@@ -19,7 +19,7 @@ from .call_recorder import TOO_LONG, Watched, own_line
 
 
 def main(name: str, file: str) -> None:
-    """Judge a file, and say what came of it on the standard output of before; what the student prints goes nowhere."""
+    """Judge a file, and write the verdict to the original standard output; the student's own output is discarded."""
     lab, out = LABS[name], os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # as long as the process
 

@@ -64,7 +64,7 @@ Replies = list[tuple[int, int, Any]]
 
 
 def checked(replies: Any) -> Replies:
-    """Replies of the student's, which must be what the task asks for."""
+    """The student's replies, checked for the form that the task asks for."""
     right = isinstance(replies, (list, tuple)) and all(isinstance(one, tuple) and len(one) == 3 for one in replies)
     demand(right, "replies as a list of (worker, number, answer)", replies)
     for _, _, answer in replies:
@@ -184,7 +184,7 @@ def _once(student: Any, draw: Draw) -> None:
 
 
 def _pure(student: Any, draw: Draw) -> None:
-    """The same step from the same state gives the same replies, whatever came in between."""
+    """The same step from the same state gives the same replies, whichever steps ran in between."""
     talk = _ready(student, 2)
     for _ in range(draw.integer(0, 3)):
         talk.ask(draw.integer(0, 1), "push", "w", _vector(draw.integer(1, 4)))

@@ -52,7 +52,7 @@ LARGE = 2.0**25
 
 
 class Node(NamedTuple):
-    """A node of a graph: its name, its kind, and the names of what it reads."""
+    """A node of a graph: its name, its kind, and the names of its inputs."""
 
     name: str
     kind: str
@@ -168,6 +168,7 @@ The gradient of a graph is found by walking it once, from the outputs back to th
 of three operators. A value that several nodes read gets a gradient from each, and its own gradient is their sum.
 """,
     stub=STUB,
+    answers=frozenset({"reference", "autograd", "bind", "simple_bind"}),
     words={
         "gradient/chain": "The walk visits nodes from the outputs back. The gradient of a node is the sum of what the"
         " nodes that read it give back, the last of them in the order of the graph first: (last + last but one) + ...",

@@ -38,7 +38,7 @@ def plan(steps, held):
 
 
 class Step(NamedTuple):
-    """A step of a graph: what it writes, what it reads, and which of that it may overwrite."""
+    """A step of a graph: the value that it writes, its inputs, and the inputs that it may overwrite."""
 
     output: str
     reads: tuple[str, ...]
@@ -46,7 +46,7 @@ class Step(NamedTuple):
 
 
 def drawn(draw: Draw) -> tuple[list[Step], set[str]]:
-    """Steps, and what is held."""
+    """Steps, and the values that must stay until the end."""
     names, steps = ["x", "y"], list[Step]()
     for number in range(draw.integer(1, 7)):
         near = names[-3:] if draw.boolean() else names
@@ -58,7 +58,7 @@ def drawn(draw: Draw) -> tuple[list[Step], set[str]]:
 
 
 def last_reads(steps: list[Step], held: set[str]) -> dict[str, int]:
-    """The last step that needs each value: the one that reads it, or that writes it if nobody does."""
+    """The last step that needs each value: its last reader, or its writer if no step reads it."""
     last: dict[str, int] = {}
     for number, step in enumerate(steps):
         last[step.output] = number
@@ -109,7 +109,7 @@ def _in_place(student: Any, draw: Draw) -> None:
 
 
 def fewest(steps: list[Step], held: set[str]) -> int:
-    """How many buffers are enough: a step takes the one that it may write over, else a free one, else a new one."""
+    """A sufficient number of buffers: a step takes one that it may overwrite, else a free one, else a new one."""
     last, place, free, count = last_reads(steps, held), dict[str, int](), list[int](), 0
     for number, step in enumerate(steps):
         done = [name for name in (*step.reads, step.output) if last[name] == number and name not in ("x", "y")]
@@ -132,9 +132,9 @@ def _few(student: Any, draw: Draw) -> None:
 
 
 def run(steps: list[Step], buffers: dict[str, int]) -> dict[str, list[float]]:
-    """Run steps in buffers, and what each output holds at the end.
+    """Run steps in buffers; returns the content of each output at the end.
 
-    A step that may not overwrite what it reads writes back to front while it reads front to back.
+    A step that may not overwrite its input writes back to front while it reads front to back.
     """
     places: dict[Any, np.ndarray] = {name: np.array([1.0, 2, 4, 8]) * (1 + (name == "y")) for name in ("x", "y")}
     for step in steps:

@@ -25,16 +25,16 @@ ENDINGS = {"verdicts", "unread", "borrowed", "overdue"}
 
 @dataclass
 class Result:
-    """What came of a check.
+    """The verdict of a check.
 
     Attributes:
         kept: the rules that every case kept, in order.
         broken: the rule that was broken; None where all are kept, or where the file could not be read.
         calls: the calls of the smallest case that broke it.
-        expected, got: what should have come, and what came.
+        expected, got: the expected and the actual result.
         line: the student's own line, where there is one to show.
-        unwritten: the function that still is as the lab gave it out.
-        problem: what is wrong beside a broken rule: an error while the file was read, a call that does not end.
+        unwritten: the function that the student has not written yet.
+        problem: a failure other than a broken rule: an error while the file was read, a call that does not end.
     """
 
     kept: list[str] = field(default_factory=list)
@@ -114,7 +114,7 @@ def _result(events: list[dict[str, Any]]) -> Result:
 
 
 def of_verdicts(verdicts: Sequence[Mapping[str, Any]]) -> Result:
-    """What the verdicts on some laws, in plain data, come to."""
+    """The verdict of a check from the verdicts on its laws, which are plain data."""
     result = Result([verdict["clause"] for verdict in verdicts if verdict["kept"]])
     for verdict in verdicts:
         if not verdict["kept"]:

@@ -22,15 +22,15 @@ from .lab import Broken, Lab, Law
 
 @dataclass
 class Verdict:
-    """What was found of a law.
+    """The verdict on a law.
 
     Attributes:
         clause: the rule.
         kept: whether every case kept it.
         calls: the calls of the smallest case that did not.
-        expected, got: what should have come, and what came.
+        expected, got: the expected and the actual result.
         line: the line of the student's file that raised an error.
-        unwritten: the student's function that raised NotImplementedError, as every function does that a lab gives out.
+        unwritten: the student's function that raised NotImplementedError, as every function of a stub does.
     """
 
     clause: str
@@ -66,7 +66,7 @@ def judge(lab: Lab, student: Watched, module: Any, told: Callable[[str], object]
 
 
 def _tried(law: Law, student: Watched, module: Any) -> Verdict:
-    """Draw cases; Hypothesis runs the smallest failing one last, so what is left is of that one."""
+    """Draw cases; Hypothesis runs the smallest failing case last, so that its record is the one that stays."""
     last = Verdict(law.clause)
 
     @settings(

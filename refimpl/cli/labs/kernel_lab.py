@@ -113,6 +113,7 @@ ways. The laws are those that every page of kernels/ keeps: what is written, wha
 gradient is the slope.
 """,
     stub=STUB,
+    answers=frozenset({"kernels", "cumsum"}),
     words={
         "contract/fills": "forward fills every element of the output, and backward every element of a gradient that"
         " is not None. Neither adds to what was there before, nor writes outside.",

@@ -1,4 +1,4 @@
-"""What a lab is made of: a task, a file to fill in, and laws that each prove one rule of the specification."""
+"""The parts of a lab: a task, a file to fill in, and laws that each prove one rule of the specification."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Broken(Exception):
     """A law does not hold.
 
     Args:
-        expected: what the reference gives, or what the rule says.
-        got: what the student's code gave.
+        expected: the reference's result, or the rule's.
+        got: the result of the student's code.
     """
 
     def __init__(self, expected: object, got: object) -> None:
@@ -54,13 +54,13 @@ class Lab:
     Attributes:
         name: as on the command line.
         title: one line.
-        chapter: what to read, as a path in a checkout.
-        task: what to write, in a few sentences.
+        chapter: the chapter to read, as a path in a checkout.
+        task: the task in a few sentences.
         stub: the file to fill in; ``{rules}`` becomes the words of the rules.
-        laws: what is judged, in the order in which a student meets it.
-        words: each rule as the lab says it, with nothing that the lab has not.
-        answers: names of the package that do what the lab asks for; a file that uses one is not judged.
-        seconds: how long one call of the student's code may take.
+        laws: the laws, in the order in which a student meets them.
+        words: the text of each rule in the lab's own terms.
+        answers: names of the package that solve the task; a file that uses one is not judged.
+        seconds: the time limit of one call of the student's code.
     """
 
     name: str

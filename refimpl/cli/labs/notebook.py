@@ -35,7 +35,7 @@ def notebook(lab: Lab) -> str:
 
 
 def judged(name: str, names: Mapping[str, Any]) -> str:
-    """What a check says of functions in this process; a call that does not end is left to who waits for it.
+    """The verdict on functions of this process; there is no time limit, the user interrupts a call that does not end.
 
     Args:
         name: the lab.

@@ -1,4 +1,4 @@
-"""The lab on the store: what a push does to the array of a key."""
+"""The lab on the store: the effect of a push on the array of a key."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _kind(draw: Draw) -> str:
 
 
 def _reference(kind: str, first: np.ndarray, pushes: list[list[np.ndarray]], updater: Any = None) -> np.ndarray:
-    """What the store of this package holds in the end."""
+    """The content of this package's store at the end."""
     store = create(kind)
     store.init("w", array(first))
     if updater is not None:
@@ -137,7 +137,7 @@ def _push_copies(student: Any, draw: Draw) -> None:
 
 
 class _Spoil:
-    """An updater that writes into what it was handed."""
+    """An updater that writes into its arguments."""
 
     def __call__(self, key: str, merged: Any, stored: Any) -> None:
         merged[...] = 1000

@@ -33,7 +33,7 @@ def split(batch_size, weights):
 
 
 def shares_of(rows: int, weights: list[int]) -> list[int]:
-    """What each device is owed, in exact arithmetic."""
+    """The exact share of each device."""
     return [round(Fraction(weight * rows, sum(weights))) for weight in weights]
 
 
@@ -91,7 +91,7 @@ def refuses(student: Any, rows: int, weights: list[int], kind: type[Exception]) 
 
 
 def empty(student: Any, draw: Draw) -> None:
-    """Whoever would get no row is refused."""
+    """A device that would get no row is refused."""
     rows, weights, _ = _case(draw)
     if _refused(rows, weights):
         refuses(student, rows, weights, ValueError)

@@ -1,4 +1,4 @@
-"""refimpl.cli.porting: scripts written for MXNet run unchanged, or are read for what they use that is missing."""
+"""refimpl.cli.porting: run scripts written for MXNet unchanged, or list the names in them that are missing here."""
 
 from __future__ import annotations
 

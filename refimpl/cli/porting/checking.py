@@ -1,4 +1,4 @@
-"""Says of scripts which names of MXNet they use that are missing here, and what differs of those that are here."""
+"""Lists the names of MXNet in scripts that are missing here, and the deviations of the names that are here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .uses import Uses, scripts, uses
 
 
 class Finding(NamedTuple):
-    """A name that is missing: where it is used, and one line on what to do."""
+    """A missing name: where it is used, and one line of advice."""
 
     file: Path
     line: int
@@ -29,7 +29,7 @@ class Finding(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What was found in some scripts."""
+    """The result of checking scripts."""
 
     files: list[Uses]
     missing: list[Finding]
@@ -37,7 +37,7 @@ class Report(NamedTuple):
 
     @decides("check/report")
     def lines(self, *, whole: bool = False) -> Iterator[str]:
-        """The report in lines: files in Python 2, what is missing, quirks, deviations, and a sum."""
+        """The report in lines: files in Python 2, missing names, quirks, deviations, and totals."""
         yield from (read.python_2 for read in self.files if read.python_2)
         for file, line, name, said in self.missing:
             yield f"{file}:{line}: {name} is missing: {said}"
@@ -68,7 +68,7 @@ def _listed(module: ModuleType) -> list[str]:
 
 @decides("check/instead")
 def _said(name: str, parent: ModuleType, part: str) -> str:
-    """What to do about a missing name, by the table or by names that look like it."""
+    """Advice about a missing name, from the table or from names like it."""
     known = instead(name)
     if known:
         return known
@@ -79,9 +79,9 @@ def _said(name: str, parent: ModuleType, part: str) -> str:
 @cache
 @decides("check/missing")
 def absent(name: str) -> tuple[str, str] | None:
-    """The shortest part of a dotted name that is missing here, and what stands instead; None where all is here.
+    """The shortest missing part of a dotted name, and its replacement; None where the whole name exists.
 
-    Modules are followed, and the attributes of classes; what an instance or a result holds is not known.
+    Modules and the attributes of classes are followed; attributes of instances and results are not known.
     """
     here = importlib.import_module(OWN)
     path = name.split(".")

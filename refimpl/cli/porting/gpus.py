@@ -1,4 +1,4 @@
-"""Puts what a script places on GPUs on the processor, for as long as a block lasts."""
+"""Makes ``gpu(i)`` mean ``cpu(i)`` during a block."""
 
 from __future__ import annotations
 

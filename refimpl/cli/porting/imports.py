@@ -18,7 +18,7 @@ OWN = __name__.partition(".")[0]
 
 
 def own_module(name: str) -> ModuleType | None:
-    """The module of refimpl that stands for a module name of MXNet; None where there is none.
+    """The module of refimpl that replaces a module of MXNet; None where there is none.
 
     Attributes come first, so that ``mxnet.sym`` is ``refimpl.symbol``, then files.
     """

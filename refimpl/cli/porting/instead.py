@@ -1,4 +1,4 @@
-"""What stands in the place of parts of MXNet that are not here: one table, name -> one line."""
+"""Replacements for parts of MXNet that are not here: one table, name -> one line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INSTEAD: dict[str, str] = {f"{OTHER}.{name}": said for name, said in ABSENT.item
 
 
 def instead(name: str) -> str | None:
-    """What stands instead of a dotted name, or of the nearest name above it that the table has."""
+    """The replacement of a dotted name, or of the nearest name above it in the table."""
     while name:
         if name in INSTEAD:
             return INSTEAD[name]

@@ -1,8 +1,8 @@
-"""Gives back what NumPy had in the days of MXNet and has no more, for as long as a block lasts.
+"""Restores names that NumPy has removed since the days of MXNet, during a block.
 
-The table follows from comparing the names of NumPy 1.23.5, the last that MXNet 1.9.1 runs with, and of 2.4. Left out
-is what no script calls: module names that leaked, switches of NumPy's own C code, and helpers of its documentation.
-``asscalar`` and ``alen`` went before 1.23 and are in many scripts.
+The table compares the names of NumPy 1.23.5, the last version that MXNet 1.9.1 runs with, and of 2.4, without names
+that no script calls: module names that leaked, switches of NumPy's own C code, and helpers of its documentation.
+``asscalar`` and ``alen`` were removed before 1.23 and are in many scripts.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ _FUNCTIONS: dict[str, Any] = {
 
 
 def table() -> dict[str, Any]:
-    """Every name that can be given back -> what it was, without those that this NumPy has."""
+    """Every name that can be restored -> its object, without names that this NumPy has."""
     errors = {name: getattr(np.exceptions, name) for name in _ERRORS if hasattr(np.exceptions, name)}
     errors["RankWarning"] = getattr(np.exceptions, "RankWarning", UserWarning)
     every = _SCALARS | _BUILTINS | _CONSTANTS | errors | _FUNCTIONS

@@ -1,4 +1,4 @@
-"""Tells Python 2 from Python 3, and says what to do about it."""
+"""Recognises scripts in Python 2, and advises how to convert them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def is_syntax(error: SyntaxError) -> bool:
 
 
 def explanation(error: SyntaxError) -> str:
-    """One line about a file in Python 2: where, what, and what to do."""
+    """One line about a file in Python 2: the place, the syntax, and advice."""
     text = " ".join((error.text or "").split())
     return (
         f"{error.filename}:{error.lineno}: this is Python 2 ({text[:60] or error.msg}); "
@@ -50,7 +50,7 @@ def explanation(error: SyntaxError) -> str:
 
 
 def missing(error: BaseException) -> str | None:
-    """What an error at run time misses that Python 2 had, such as ``xrange``; None where it is something else."""
+    """The name of Python 2 that an error at run time misses, such as ``xrange``; None for other errors."""
     if isinstance(error, TypeError) and "for >>" in str(error) and "print" in str(error):
         return "print >>file"
     name = getattr(error, "name", None)

@@ -72,7 +72,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 @decides("run/gpu-hint", "run/workers-hint")
 def _hint(error: BaseException) -> str | None:
-    """What to try after an error; None where nothing is known."""
+    """Advice after an error; None where there is none."""
     if any(getattr(one, "clause", None) == "Context/gpu-present" for one in _chain(error)):
         return f"{_SAID} the script names GPUs that are not here; `refimpl run --cpu` takes cpu(i) for each gpu(i)"
     if any(getattr(one, "clause", None) == "Cluster/needed" for one in _chain(error)):
@@ -91,7 +91,7 @@ def _python_2(error: SyntaxError) -> int:
 
 @decides("run/workers")
 def _of_workers(code: CodeType, workers: int, servers: int) -> Callable[[], object]:
-    """What runs a script as each worker of a simulated cluster, with a module ``__main__`` for each."""
+    """A function that runs a script as a worker of a simulated cluster, each with its own module ``__main__``."""
 
     def work() -> None:
         try:
@@ -141,14 +141,14 @@ def run(
 ) -> int:
     """Run a script as the main program, with refimpl for ``mxnet``, and return its exit code.
 
-    What was replaced is said on standard error at the end. Afterwards this process is as it was.
+    Replaced names are listed on standard error at the end. All replacements are undone afterwards.
 
     Args:
         path: the script.
-        arguments: what it finds in ``sys.argv[1:]``.
+        arguments: the script's ``sys.argv[1:]``.
         cpu: whether ``gpu(i)`` is ``cpu(i)``.
-        workers: as how many workers of a simulated cluster it runs; None for one program without a cluster.
-        servers: how many servers that cluster has; None for as many as workers.
+        workers: the number of workers of a simulated cluster that run the script; None for one program.
+        servers: the number of its servers; None for as many as workers.
 
     Raises:
         OSError: the script cannot be read.

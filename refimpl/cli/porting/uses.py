@@ -23,7 +23,7 @@ class Use(NamedTuple):
 
 
 class Uses(NamedTuple):
-    """What one file uses. ``python_2`` is one line where Python 3 cannot read the file."""
+    """The names of MXNet in one file. ``python_2`` is a line of advice where Python 3 cannot read the file."""
 
     file: Path
     names: list[Use]
@@ -50,7 +50,7 @@ def _own_names(function: ast.AST) -> set[str]:
 
 
 class _Reader(ast.NodeVisitor):
-    """Follows what names of a file stand for. ``bound`` maps a name to a dotted name of MXNet."""
+    """Follows the names of a file. ``bound`` maps a name to a dotted name of MXNet."""
 
     def __init__(self) -> None:
         self.bound: dict[str, str] = {}
@@ -177,7 +177,7 @@ _IMPORT = re.compile(r"^\s*(?:import\s+mxnet|from\s+mxnet[\w.]*\s+import)\b.*$")
 
 @decides("check/python-2")
 def _of_lines(text: str, file: Path, said: str) -> Uses:
-    """Imports line by line, then chains of names; what functions hide is not seen."""
+    """Reads imports line by line, then chains of names; scopes of functions are not distinguished."""
     words = frozenset(match[0][1:-1] for match in _TEXTS.finditer(text) if match[0][0] in "'\"")
     reader = _Reader()
     bare = _TEXTS.sub(lambda match: "\n" * match[0].count("\n"), text.replace("\\\n", " \f"))
@@ -206,7 +206,7 @@ def _of_lines(text: str, file: Path, said: str) -> Uses:
 
 
 def uses(file: Path) -> Uses:
-    """What a file uses of MXNet. A file that neither Python reads uses nothing, and says so."""
+    """The names of MXNet that a file uses. For a file that neither Python reads, none, and a line that says so."""
     data = file.read_bytes()
     try:
         return _of_tree(ast.parse(data, str(file)), file)

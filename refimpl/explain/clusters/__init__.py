@@ -1,7 +1,7 @@
-"""Runs of a cluster as data and as a page: the messages, the rounds, and what was wrong where something was.
+"""Runs of a cluster as data and as a page: messages, rounds, and violations of the store's rules.
 
-``event_log`` records and reads events, ``runs`` makes runs, ``rounds`` finds rounds in a log, ``anomalies`` has the
-words of what a history can be accused of, ``shrinking`` makes schedules smaller, and ``diagram`` and ``page`` draw.
+``event_log`` records and reads events, ``runs`` makes runs, ``rounds`` finds rounds in a log, ``anomalies`` describes
+each violation in words, ``shrinking`` makes schedules smaller, and ``diagram`` and ``page`` draw.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The anomalies that a history of a cluster can be accused of, in words: what a sound server never hands out."""
+"""Each violation that a history of a cluster can show, in words: values that a correct server never returns."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WAIT = re.compile(r"worker (\d+)'s pull of key ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|
 
 
 def told(violation: Violation, history: History) -> Data:
-    """A violation as plain data: its name, its words, its clause, and the pull that shows it with what it gave."""
+    """A violation as plain data: its name, its words, its clause, and the pull that shows it with the pulled value."""
     found: Data = {
         "name": violation.name, "means": WORDS[violation.name], "explanation": violation.explanation,
         "clause": CLAUSES.get(violation.name, "History/check"), "pull": None, "columns": [],

@@ -35,7 +35,7 @@ def least_width(run: Mapping[str, Any]) -> int:
 
 @decides("Explain/diagram")
 def diagram(run: Mapping[str, Any], identity: str, marked: Collection[int] = ()) -> str:
-    """A run as inline SVG; events of ``marked`` are those that the page accuses."""
+    """A run as inline SVG; the events in ``marked`` belong to a violation and are drawn as such."""
     workers, servers = run["workers"], run["servers"]
     events = run["events"][:DRAWN]
     width = width_of(run)

@@ -1,9 +1,9 @@
-"""The event log of a cluster: recorded while one runs, written as JSON lines, and read from whoever wrote them.
+"""The event log of a cluster: recorded during a run, written as JSON lines, and read from any cluster's log.
 
 Each line is an event, such as ``{"action": "arrives", "worker": 0, "server": 1, "what": "#3 asks Push key 'w'"}``: the
 fields of ``cluster.events``. A simulated cluster adds ``sent``, the number of the event after which the message was
-sent (events are counted from 1), and ``versions``, what became of keys. Other fields are passed over. A first line may
-tell ``workers``, ``servers``, ``seed`` and ``kind``.
+sent (events are counted from 1), and ``versions``, the new version of each changed key. Other fields are ignored. A
+first line may hold ``workers``, ``servers``, ``seed`` and ``kind``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_LETTERS = 300
 
 
 class Recorder:
-    """What happens in the simulated clusters of a block; the last cluster counts."""
+    """Record the events of the simulated clusters that a block makes; the last cluster counts."""
 
     def __init__(self) -> None:
         self.events: list[Data] = []
@@ -42,7 +42,7 @@ class Recorder:
         self._sent: WeakKeyDictionary[Packet, int] = WeakKeyDictionary()
 
     def begin(self, original: Callable[..., None], cluster: SimulatedCluster, *given: Any, **named: Any) -> None:
-        """Stands for the making of a cluster."""
+        """Replaces the function that makes a cluster."""
         self.events, self.cluster, self._sent = [], cluster, WeakKeyDictionary()
         original(cluster, *given, **named)
 
@@ -50,7 +50,7 @@ class Recorder:
         self, original: Callable[..., None], cluster: SimulatedCluster, action: str, worker: int | None,
         server: int | None, what: str = "",
     ) -> None:
-        """Stands for an event."""
+        """Replaces the function that is called with each event."""
         original(cluster, action, worker, server, what)
         if cluster is not self.cluster:
             return
@@ -64,7 +64,7 @@ class Recorder:
         self.events.append(event)
 
     def deliver(self, original: Callable[..., None], cluster: SimulatedCluster, packet: Packet) -> None:
-        """Stands for the arrival of a message: notes which keys have other versions after it."""
+        """Replaces the arrival of a message: notes the keys whose version it changes."""
         before = versions_of(cluster.states[packet.server]) if isinstance(packet.message, Request) else {}
         original(cluster, packet)
         if cluster is not self.cluster:
@@ -76,7 +76,7 @@ class Recorder:
         self._look(cluster)
 
     def send(self, original: Callable[..., Any], cluster: SimulatedCluster, *given: Any, **named: Any) -> Any:
-        """Stands for the sending of a request."""
+        """Replaces the sending of a request."""
         ticket = original(cluster, *given, **named)
         if cluster is self.cluster:
             self._look(cluster)
@@ -117,7 +117,7 @@ def read_events(path: str | os.PathLike[str]) -> Data:
     """Read an event log, of a simulated or of a real cluster, from an untrusted file.
 
     Returns:
-        dict with ``events``, ``workers``, ``servers``, and ``seed`` and ``kind`` where they are told.
+        dict with ``events``, ``workers``, ``servers``, and ``seed`` and ``kind`` where the log has them.
 
     Raises:
         ValueError: a line is no event; the message gives its number.

@@ -1,4 +1,4 @@
-"""The page of a cluster: what happened, message by message, and what was wrong where something was."""
+"""The page of a cluster: each message in order, and the violations of the store's rules."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def cluster_page(data: Mapping[str, Any]) -> str:
     """One HTML file that shows runs of a cluster.
 
     Args:
-        data: what ``cluster``, ``cluster_script`` or ``logged`` found.
+        data: the result of ``cluster``, ``cluster_script`` or ``logged``.
     """
     names = [name for name in CITED if name != "broken" or data["violations"]]
     names = [name for name in names if name != "ends" or all(run["ends"] is not None for run in data["runs"])]

@@ -1,4 +1,4 @@
-"""What a log says of each key: when the pushes of each round arrived, and when the key had its new version."""
+"""The rounds of each key in a log: when the pushes of a round arrived, and when the key had its new version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GETS = re.compile(r"#(\d+) gets (\w+)", re.DOTALL)
 
 
 def asked(event: Mapping[str, Any]) -> tuple[int, str, str] | None:
-    """(number, what, about what) of a request that arrives; None for anything else."""
+    """(number, kind, key) of an arriving request; None for any other event."""
     found = _ASKS.fullmatch(event["what"]) if event["action"] == "arrives" else None
     return (int(found[1]), found[2], found[3]) if found else None
 

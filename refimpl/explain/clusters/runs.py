@@ -43,21 +43,21 @@ def cluster(
     program: Scripts | None = None, server: Callable[[Scripts], Step] | None = None,
     threshold: float | None = None, spoil: Callable[[], Callable[[Any], None]] | None = None,
 ) -> Data:
-    """Run a program twice, once with faults and once without, and say what happened and whether the ends are the same.
+    """Run a program with faults and without; return the events of both runs and whether they end with equal values.
 
     Args:
-        seed: what is drawn from where faults happen; the page says it.
-        workers, servers: how many there are of the built-in program.
+        seed: the seed from which faults are drawn; the page shows it.
+        workers, servers: their numbers in the built-in program.
         kind: of the store, "dist_sync" or "dist_async".
-        faults: how many may happen; True for a few.
-        program: what the workers do; a built-in program by default.
-        server: makes the servers' rules of the program; sound ones by default. Of rules that a history convicts the
-            schedule is shrunk.
-        threshold: that of 2-bit compression.
-        spoil: makes what is done to each worker's store before it begins.
+        faults: the largest number of faults; True for a few.
+        program: the steps of the workers; a built-in program by default.
+        server: makes the servers' rules from the program; correct rules by default. If the history shows a violation,
+            the schedule is shrunk.
+        threshold: the threshold of 2-bit compression.
+        spoil: makes the function that changes each worker's store before the run.
 
     Raises:
-        ValueError: there is no worker or no server, or the kind is none of a cluster.
+        ValueError: there is no worker or no server, or the kind is not ``dist_sync`` or ``dist_async``.
     """
     require("Explain/cluster", "dist" in kind, f"kind={kind!r}: give dist_sync or dist_async", ValueError)
     given = program or built_in(kind, workers, servers)
@@ -105,10 +105,10 @@ def cluster_script(
     """Run a script as each worker of a cluster, once with faults drawn from ``seed`` and once without.
 
     Args:
-        path: the script; a store that it makes with ``mx.kv.create`` is that of its worker.
-        arguments: what it finds in ``sys.argv[1:]``.
-        workers, servers: how many there are.
-        seed: what is drawn from.
+        path: the script; ``mx.kv.create`` gives it the store of its worker.
+        arguments: the script's ``sys.argv[1:]``.
+        workers, servers: their numbers.
+        seed: the seed from which faults are drawn.
 
     Raises:
         ValueError: it makes no store of a cluster.
@@ -141,7 +141,7 @@ def cluster_script(
 
 
 def logged(path: str | os.PathLike[str]) -> Data:
-    """What an event log says, of a simulated or a real cluster: see ``read_events``."""
+    """The data of an event log of a simulated or real cluster: see ``read_events``."""
     found = read_events(path)
     return {
         "title": "A cluster, message by message", "source": Path(path).name, "seed": found.get("seed"),

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from multiprocessing.util import Finalize
 
 from ...base import decides, refusal, require
 from ...log import LOG
@@ -73,6 +74,7 @@ class RemoteTransport:
         self._process = os.getpid()
         threading.Thread(target=self._flush_now_and_then, daemon=True).start()
         atexit.register(self._end)
+        Finalize(None, self._end, exitpriority=0)  # a process that multiprocessing forked ends without atexit
 
     # --- what a store calls ----------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 from collections.abc import Mapping
 from typing import Any
@@ -63,6 +64,8 @@ def report(content: bytes) -> dict[str, Any]:
 def _number(name: str, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} has {value!r}, which is no number")
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{name} has {value!r}, which is neither a count nor a time")
     return value
 
 

@@ -13,6 +13,7 @@ from ...kernels.foundation import ALWAYS, Buffer, Op, allocate, as_buffer, disti
 from ...kernels.shared.sparse_union import GATHER_STORED, aligned, union, without_zeros
 from ...kernels.shared.starts import INDEX
 from ...op_registry.storage_rules import Rule, add_rule, always
+from ..convert import tostype
 from ..ndarray import NDArray
 from .base import BaseSparseNDArray
 from .creation import zeros
@@ -128,6 +129,13 @@ def stored_quotient(p: Any, arrays: Sequence[Any]) -> NDArray:
     return on_stored("elemwise_div", sparse_first=True)(p, [lhs, rhs.tostype("default") if rhs.is_sparse else rhs])
 
 
+@decides("Sparse/like-right")
+def left_in_right_storage(p: Any, arrays: Sequence[NDArray]) -> NDArray:
+    """``_identity_with_attr_like_rhs``: the left array; of one storage, its stored zeros stay."""
+    lhs, rhs = arrays
+    return lhs.copy() if lhs.stype == rhs.stype else tostype(tostype(lhs, "default"), rhs.stype)
+
+
 def through_dense(name: str) -> Any:
     """The rule of operators whose result is full anyway: a dense copy costs no more than the result."""
 
@@ -175,8 +183,10 @@ def _register() -> None:
     mul, div = (on_stored(name, sparse_first=True) for name in ("broadcast_mul", "broadcast_div"))
     add_rule(Rule("broadcast_mul", ("csr", "default"), "csr", mul, _keeps_shape, "rhs stretches to lhs"))
     add_rule(Rule("broadcast_div", ("csr", "default"), "csr", div, _stretches, "rhs is smaller and stretches to lhs"))
-    for stype in ("default", "row_sparse"):
+    for stype in ("default", *SPARSE):
         add_rule(Rule("_scatter_elemwise_div", ("row_sparse", stype), "row_sparse", stored_quotient))
+        for right in SPARSE:
+            add_rule(Rule("_identity_with_attr_like_rhs", (stype, right), right, left_in_right_storage))
 
 
 _register()

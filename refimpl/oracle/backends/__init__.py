@@ -1,4 +1,4 @@
-"""Implementations under test: what one is (``protocol``), how a function becomes one, and adapters of libraries.
+"""Backends: their protocol (``protocol``), decorators that make a backend of a function, and adapters of libraries.
 
 Adapters import their library, so they are imported one by one: ``refimpl.oracle.backends.torch``.
 """

@@ -1,7 +1,7 @@
-"""Servers that break their word, each in one way: ``step=Lost(...)`` in ``mx.kv.simulate``.
+"""Faulty servers, each with one fault: ``step=Lost(...)`` in ``mx.kv.simulate``.
 
-Each counts in ``triggered`` how often it did what some worker is bound to see: a fault that nobody could notice is
-none. Values are tags (see ``refimpl.kvstore.histories``): a push is known by the column that it sets.
+Each counts in ``triggered`` how often its fault must become visible to a worker: a fault that no worker can notice does
+not count. Values are tags (see ``refimpl.kvstore.histories``): each push sets a column of its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def frozen(value: np.ndarray) -> np.ndarray:
 
 
 class Broken:
-    """A sound server; ``kinds`` says which stores the fault shows in, ``names`` what its first violation may be."""
+    """A correct server; ``kinds`` lists the stores in which a fault shows, ``names`` its possible first violations."""
 
     kinds: tuple[str, ...] = ("dist_sync", "dist_async")
     names: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Broken:
         self.seen: set[tuple] = set()
 
     def __call__(self, server: Server, request: say.Request) -> After:
-        """What the server does with a request: its next state, and the replies."""
+        """Handle a request: returns the next state and the replies."""
         return step(server, request)
 
     def hits(self, request: say.Request) -> bool:
@@ -211,7 +211,7 @@ def _holding(server: Server, part: say.PartId, value: Any) -> Server:
 
 
 class Unordered(Broken):
-    """Applies pushes as they arrive, also those that overtook others of the same worker."""
+    """Applies pushes as they arrive, even a push that overtook an earlier one of the same worker."""
 
     names = ("out of order",)
 
@@ -291,7 +291,7 @@ BROKEN: tuple[type[Broken], ...] = (
 
 
 class Forgetful:
-    """Makes a worker's store forget what its codes leave out: ``forgetful(store)``."""
+    """Makes a worker's store forget the residual of its 2-bit codes: ``forgetful(store)``."""
 
     def __init__(self) -> None:
         self.triggered = 0

@@ -2,8 +2,8 @@
 
 ``rules(xp)`` maps an operator to ``rule(p, *inputs)``. ``xp`` has NumPy's functions and five more: ``stop`` (a value
 without gradient), ``cast`` (to the type of another array), ``whole`` (to int64), ``ahead`` (take elements along an axis
-by an index array) and ``sigmoid``. A rule raises Unsupported where its library means something else. The
-tables stand here and not on pages, which may import none of these libraries.
+by an index array) and ``sigmoid``. A rule raises Unsupported where its library computes something else. The
+tables are here and not on pages, which import none of these libraries.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def softmax_rule(xp: Any, function: Callable[[Any, int], Any], sign: int = 1) ->
 
     Args:
         xp: the library's names; its ``double`` is None where it has no doubles.
-        function: the library's own, of an array and an axis.
-        sign: what the array is multiplied by.
+        function: the library's own function of an array and an axis.
+        sign: the factor of the array.
     """
     def rule(p: Any, x: Any, *length: Any) -> Any:
         if p.dtype is not None and xp.double is None:

@@ -92,9 +92,9 @@ def symbol_of(program: Program) -> Symbol:
 
 
 class _FromFunction:
-    """A backend made of a function: runs the steps, and calls it where something is to be computed.
+    """A backend made of a function: runs the steps, and calls the function for each pass.
 
-    ``capabilities`` says what may be asked, ``function`` is what was decorated.
+    ``capabilities`` limits the programs, ``function`` is the decorated function.
     """
 
     def __init__(self, function: Callable[..., Any], capabilities: Capabilities) -> None:
@@ -134,7 +134,7 @@ class _FromFunction:
 
 
 class _Session:
-    """The arrays of a program while its steps run; methods are named as steps and yield what these let one see."""
+    """The arrays of a program while its steps run; methods have names of steps and yield arrays of the trace."""
 
     def __init__(self, backend: _FromFunction, program: Program) -> None:
         self.backend, self.program = backend, program
@@ -224,13 +224,13 @@ def forward_backend(operators: Iterable[str], **capabilities: Any) -> Callable[[
     """Make a backend of level 1 of ``f(symbol, args, aux, is_train) -> list of outputs``.
 
     Args:
-        operators: names of the operators that it has.
+        operators: names of the supported operators.
         capabilities: other fields of :class:`Capabilities`.
 
     Returns:
         a decorator. ``symbol`` is a :class:`Symbol`; ``args`` and ``aux`` are dicts of NumPy arrays that ``f`` may
-        change: those in ``aux`` are the auxiliary states afterwards. ``f`` raises Unsupported for what it cannot do;
-        any other exception is a refusal.
+        change: those in ``aux`` are the auxiliary states afterwards. ``f`` raises Unsupported for operators that it
+        lacks; any other exception is a refusal.
     """
     made = Capabilities(level=1, operators=frozenset(operators), **capabilities)
     return lambda function: _FromFunction(function, made)
@@ -240,14 +240,14 @@ def executor_backend(operators: Iterable[str], **capabilities: Any) -> Callable[
     """Make a backend of level 2 of ``f(symbol, args, aux, grads_in, grad_req, head_grads) -> (outputs, grads, aux)``.
 
     Args:
-        operators: names of the operators that it has.
+        operators: names of the supported operators.
         capabilities: other fields of :class:`Capabilities`.
 
     Returns:
         a decorator. ``head_grads`` is None for a forward pass alone; otherwise a forward and a backward pass are
-        wanted, and it has an array for every head (None: a loss, or 1). ``grads_in`` holds what is in the gradients
-        of the arguments whose ``grad_req`` is not "null"; what comes back as ``grads`` takes its place: with "add",
-        the sum of both. A pass is in training mode unless ``f`` takes ``is_train`` too.
+        requested, and it has an array for every head (None: a loss, or 1). ``grads_in`` holds the old content of the
+        gradients whose ``grad_req`` is not "null"; the returned ``grads`` replaces it: with "add", the sum of
+        both. A pass is in training mode unless ``f`` takes ``is_train`` too.
     """
     made = Capabilities(level=2, operators=frozenset(operators), **capabilities)
     return lambda function: _FromFunction(function, made)

@@ -1,4 +1,4 @@
-"""What an adapter says about itself."""
+"""Descriptions of adapters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def described(backend: B, version: str) -> B:
 
 
 def description(capabilities: Any, version: str) -> str:
-    """The levels and operators of a backend and what it lacks, as text."""
+    """The levels and operators of a backend, and the missing ones, as text."""
     own = capabilities.operators or frozenset(drawable())
     missing = sorted(set(drawable()) - own)
     levels = " and ".join([f"levels 1 to {capabilities.level}", *map(str, capabilities.others)])

@@ -4,9 +4,9 @@
     traces = backend.run_many(programs)  # in order; an exception stands where there is no trace
 
 A worker answers the programs of a batch one by one, so a crash points at the program that was running. That need not be
-the culprit: memory that an earlier one spoilt may end a later one. So the suspect runs again, alone and in a fresh
-process; where it does well, halving what ran before finds the program that spoils it. A worker may fork itself once it
-has imported its library, see ``programs.messages.serve``: a fresh process is then there at once.
+the culprit: an earlier program may have damaged memory. So the suspect runs again, alone and in a fresh process; if it
+passes, halving the earlier programs finds the one that damages memory. A worker may fork itself after it has imported
+its library, see ``programs.messages.serve``: a fresh process then starts at once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SILENCE = "no answer within "
 
 
 def is_silence(answer: object) -> bool:
-    """Whether an answer is that of a process that did not end a program in time."""
+    """Whether an answer says that a program did not end in time."""
     return isinstance(answer, Crashed) and str(answer).startswith(SILENCE)
 
 
@@ -153,9 +153,9 @@ class Isolated:
         start_limit: seconds from the start of a process to its first message.
         batch: programs that are sent at once.
         workers: processes.
-        capabilities: what the backend can do; None: it says so itself in its first message.
-        poison: whether an error's text means that the process must not be asked again.
-        give_up: whether programs of a batch are left unasked (Unsupported) after one that gets no answer in time.
+        capabilities: those of the backend; None: its first message holds them.
+        poison: whether an error's text means that the process must not be used again.
+        give_up: whether the rest of a batch is skipped (Unsupported) after a program without an answer in time.
 
     Raises:
         Crashed: the first process does not start.
@@ -179,11 +179,11 @@ class Isolated:
 
     @property
     def version(self) -> str:
-        """What the process says it is."""
+        """The description that the process gives of itself."""
         return str(self.hello.get("version", ""))
 
     def describe(self) -> str:
-        """What the process says about what it supports."""
+        """The process's text about its capabilities."""
         return str(self.hello.get("describe", ""))
 
     @property
@@ -262,7 +262,7 @@ class _Answers:
                 self.found += [Unsupported("an earlier program got no answer in time")] * left
 
     def _go_on(self) -> str | None:
-        """Run what is left; returns how the process ended, if it did."""
+        """Run the remaining programs; returns how the process ended, if it did."""
         try:
             self.worker.ask(self.programs[len(self.found):])
             while len(self.found) < len(self.programs):
@@ -302,7 +302,7 @@ class _Answers:
         return at + 1
 
     def _fresh(self, programs: Sequence[Program]) -> Answer:
-        """What a fresh process answers to the last of some programs; Crashed also where one before ends it."""
+        """The answer of a fresh process to the last of some programs; Crashed also where an earlier program ends it."""
         self.worker.renew()
         try:
             self.worker.ask(programs)
@@ -329,7 +329,7 @@ def _capabilities_of(hello: dict[str, Any]) -> Capabilities:
 
 
 def hello_of(backend: Any) -> dict[str, Any]:
-    """What a worker says first about the backend that it serves."""
+    """The first message of a worker, about the backend that it serves."""
     said = backend.capabilities._asdict()
     if said["operators"] is not None:
         said["operators"] = sorted(said["operators"])
@@ -344,8 +344,8 @@ def isolate(name: str, python: str = sys.executable, **options: Any) -> Isolated
     """Run a backend in processes of its own.
 
     Args:
-        name: where it is, ``package.module:object``; a class or a function without arguments is called.
-        python: the Python to run it with: any that can import refimpl and the backend.
+        name: its place, ``package.module:object``; a class or a function without arguments is called.
+        python: the Python to run it with: any Python that can import refimpl and the backend.
         options: those of :class:`Isolated`.
     """
     root = str(Path(__file__).resolve().parents[3])

@@ -15,7 +15,7 @@ from .protocol import Unsupported
 
 
 class _Names:
-    """NumPy's names, and those that ``common`` adds."""
+    """NumPy's names, and the further names of ``common``."""
 
     stop = staticmethod(lax.stop_gradient)
     cast = staticmethod(lambda x, like: x.astype(like.dtype))

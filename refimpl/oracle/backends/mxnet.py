@@ -31,7 +31,7 @@ class MXNet(Isolated):
     """MXNet 1.9.1.
 
     Args:
-        python: its Python; by default what REFIMPL_MXNET_PYTHON names.
+        python: its Python; by default the one that REFIMPL_MXNET_PYTHON names.
         options: those of :class:`Isolated`.
 
     Raises:
@@ -61,7 +61,7 @@ class MXNet(Isolated):
         )
 
     def describe(self) -> str:
-        """What is supported, as text."""
+        """The supported levels and operators, as text."""
         own = self.capabilities.operators or ()
         missing = sorted(set(drawable()) - set(own))
         return "\n".join([

@@ -18,7 +18,7 @@ def operators(mx):
 
 
 def start():
-    """Import MXNet; returns what to say first and what runs a program."""
+    """Import MXNet; returns the first message and the function that runs a program."""
     import mxnet as mx
 
     for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL):

@@ -1,7 +1,7 @@
 """Rules of optimizers as formulas in any library's functions, which it gives under NumPy's names.
 
-``RULES`` maps a name to ``(rule, defaults)``; ``rule(step, w, gradient)`` returns the new weight. A rule reads what it
-remembers with ``step.old(name, w)``, zeros at first, and writes it with ``step.keep(name, value)``.
+``RULES`` maps a name to ``(rule, defaults)``; ``rule(step, w, gradient)`` returns the new weight. A rule reads its
+state with ``step.old(name, w)``, zeros at first, and writes it with ``step.keep(name, value)``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Step:
         self.first: dict[str, Any] = {}
 
     def old(self, name: str, like: Any) -> Any:
-        """What was kept; zeros like ``like`` the first time."""
+        """A state; zeros like ``like`` the first time."""
         return self.state[name] if name in self.state else self.xp.zeros_like(like)
 
     def keep(self, name: str, value: Any) -> Any:
@@ -30,7 +30,7 @@ class Step:
         return value
 
     def before(self, name: str, weight: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """What is kept of rows that no step has touched: zeros, or the weight where that is remembered."""
+        """The state of rows that no step has updated: zeros, or the weight for a rule that remembers it."""
         if name == "previous":
             return weight
         width = np.asarray(self.state[name]).shape[1:]

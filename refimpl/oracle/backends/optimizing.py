@@ -1,8 +1,8 @@
 """Level 5 for array libraries: optimizers written in a library's own operations, with the bookkeeping around them.
 
-Multipliers, schedules, counts and what a file keeps are plain Python here, after the chapters on optimizers and
-schedules; a rule is its formula in the library's functions. Where the library has an optimizer that computes the same,
-``Library.own`` gives it. Nothing is taken from ``refimpl.optimizer``: that is what the programs test.
+Multipliers, schedules, counts and saved states are plain Python here, after the chapters on optimizers and schedules;
+a rule is its formula in the library's functions. Where the library has an optimizer that computes the same,
+``Library.own`` gives it. Nothing is taken from ``refimpl.optimizer``, which the programs test.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TOGETHER = {"sgd": 4, "ccsgd": 4}
 
 
 class Library(Protocol):
-    """What rules need of a library: its functions under NumPy's names, ways in and out, and optimizers of its own."""
+    """A library as rules need it: its functions under NumPy's names, conversions, and its own optimizers."""
 
     xp: Any
 
@@ -48,13 +48,13 @@ class Library(Protocol):
         Args:
             rule: the name.
             given: parameters, with defaults.
-            life: what the program does with it.
+            life: the program's use of it.
         """
         ...
 
 
 class Life:
-    """What a program does with its optimizer: a library's own may not follow all of it."""
+    """A program's use of its optimizer, which a library's own optimizer may not support."""
 
     def __init__(self, program: Program) -> None:
         steps = program["steps"]
@@ -99,7 +99,7 @@ class Schedule:
 
 
 class _Optimizing:
-    """A program while its steps run; methods are named as steps and return what these let one see."""
+    """A program while its steps run; methods have the names of steps and return the arrays of the trace."""
 
     def __init__(self, program: Program, library: Library) -> None:
         self.library, self.life = library, Life(program)
@@ -233,8 +233,8 @@ class WithOptimizers:
     """A backend that runs programs of level 5 too.
 
     Args:
-        graphs: what runs the other levels.
-        library: what level 5 needs of the library.
+        graphs: the backend of the other levels.
+        library: the library for level 5.
     """
 
     def __init__(self, graphs: Any, library: Library) -> None:

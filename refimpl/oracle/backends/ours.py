@@ -56,7 +56,7 @@ class Ours:
             self.library = SimpleNamespace(**{**vars(refimpl), "cpu": refimpl.gpu})  # programs ask for cpu()
 
     def describe(self) -> str:
-        """What is supported, as text."""
+        """The supported levels and operators, as text."""
         return description(self.capabilities, self.version)
 
     def run(self, program: Program) -> Trace:

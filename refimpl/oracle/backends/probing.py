@@ -1,4 +1,4 @@
-"""What a backend can do, found by trying: each operator, requirement and type, with programs of one operator.
+"""The capabilities of a backend, found by trying each operator, requirement and type in programs of one operator.
 
     found = probe(backend)
     found.capabilities  # for drawing
@@ -25,7 +25,7 @@ TRIES = 4
 
 
 class Probed(NamedTuple):
-    """What was found."""
+    """The result of probing."""
 
     capabilities: Capabilities
     unsupported: dict[str, str]

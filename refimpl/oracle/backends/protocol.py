@@ -1,4 +1,4 @@
-"""What an implementation under test is to the oracle: one method, or one function with a decorator.
+"""The protocol of a backend: one method, or one function with a decorator.
 
     class Mine:
         capabilities = Capabilities(level=2, operators=frozenset({"relu", "FullyConnected"}))
@@ -6,7 +6,7 @@
         def run(self, program):        # a program as data, see oracle.programs
             return {"1/output0": ...}  # its trace: arrays by step and name
 
-``run`` raises :class:`Unsupported` for what it cannot do and :class:`Refused` with the implementation's own error.
+``run`` raises :class:`Unsupported` for a program that it cannot run, :class:`Refused` with the implementation's error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..programs.interpreter import Refused
 
 
 class Unsupported(Exception):
-    """The implementation does not offer what a program asks for; the text says what."""
+    """The implementation lacks an operator or feature of the program; the text names it."""
 
 
 class Crashed(Exception):

@@ -32,7 +32,7 @@ Action = tuple[str, Any]
 
 @dataclass(frozen=True)
 class Scripts:
-    """Pushes of tags: keys with their numbers of rows, and what each worker does; then a barrier and a pull of all."""
+    """Pushes of tags: keys with their numbers of rows, the steps of each worker, then a barrier and a pull of all."""
 
     kind: str
     servers: int
@@ -43,7 +43,7 @@ class Scripts:
 
     @classmethod
     def of(cls, program: Program) -> Scripts:
-        """What a program of level 7 makes the workers do."""
+        """The steps of the workers in a program of level 7."""
         settings = program["settings"]
         return cls(
             settings["kind"], settings["servers"], dict(map(tuple, settings["keys"])), scripts_of(program),
@@ -69,15 +69,15 @@ def follow(
     scripts: Scripts, history: History, store: Any, gradient: Callable[[int], Any] = lambda rows: None,
     prepare: Callable[[Any], None] = lambda store: None, waits: bool = True,
 ) -> None:
-    """Do what one worker does, and write it down.
+    """Run the steps of one worker, and write the history.
 
     Args:
-        scripts: what the workers do.
-        history: where it is written down.
-        store: this worker's, with ``rank`` and the calls of ``mx.kvstore.KVStore``.
-        gradient: of a number of rows, what to push in the place of a tag; None for the tag.
+        scripts: the steps of the workers.
+        history: the history to write to.
+        store: this worker's store, with ``rank`` and the calls of ``mx.kvstore.KVStore``.
+        gradient: a function of a number of rows that gives the array to push in place of a tag; None for the tag.
         prepare: called with the store after its optimizer is set.
-        waits: whether a pull that is refused is written down as one that was not answered.
+        waits: whether a refused pull is written as a pull without an answer.
 
     Raises:
         MXNetError: of the store, if a wait cannot end.
@@ -126,7 +126,7 @@ def follow(
 
 @dataclass
 class Outcome:
-    """What came of a program."""
+    """The result of a program."""
 
     cluster: SimulatedCluster
     history: History
@@ -147,16 +147,16 @@ def run_tagged(
     """Run a program in a simulated cluster; waits that cannot end are noted as failures.
 
     Args:
-        program: what the workers do.
-        seed: what is drawn from where there is no schedule.
-        faults: how many there may be.
+        program: the steps of the workers.
+        seed: the seed of the decisions where there is no schedule.
+        faults: the largest number of faults.
         schedule: the decisions.
-        step: what a server does with a request.
+        step: the function by which a server handles a request.
         prepare: called with the cluster before it runs.
-        threshold: that of 2-bit compression; gradients are then not tags but quarters.
+        threshold: the threshold of 2-bit compression; gradients are then quarters instead of tags.
         spoil: called with each worker's store before it begins.
         least: the least gradient, in quarters.
-        waits: whether pulls that were not answered are in the history.
+        waits: whether pulls without an answer are in the history.
     """
     cluster = refimpl.kv.simulate(program.workers, program.servers, seed, faults, schedule, step)
     outcome = Outcome(cluster, History(program.workers, program.pushes))
@@ -185,10 +185,10 @@ def run_tagged(
 
 
 class Simulated:
-    """The simulated cluster, with sound servers or others.
+    """The simulated cluster, with correct servers or others.
 
     Args:
-        server: makes a server's rules, of what the workers do; sound ones by default.
+        server: makes a server's rules from the steps of the workers; correct rules by default.
     """
 
     capabilities = Capabilities(level=0, others=(7,))

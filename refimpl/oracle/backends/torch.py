@@ -73,7 +73,7 @@ class _Own:
         return self.weight.detach().numpy()
 
     def kept(self) -> Any:
-        """What a file keeps of it."""
+        """The part of the state that a file keeps."""
         return self.state if self.optimizer is None else self.optimizer.state_dict()
 
     def restore(self, state: Any) -> None:
@@ -89,7 +89,7 @@ class _Torch:
 
     @staticmethod
     def own(rule: str, given: dict[str, Any], life: Life) -> _Own | None:
-        """See ``optimizing.Library``. Those that take more than the rate and the decay differ: see the chapter."""
+        """See ``optimizing.Library``. Optimizers with more parameters than rate and decay differ: see the chapter."""
         momentum = given.get("momentum", 0.0)
         if life.sparse or (momentum and not life.constant):  # its momentum holds gradients, MXNet's holds steps
             return None

@@ -1,8 +1,8 @@
 """Other formulas that are as good as a page's own and round otherwise.
 
-The rule is oracle/alternatives of ``spec/reference/tools/oracle.md``. What a page computes in one way an implementation
-may compute in another: then bounds cover both. A row names the page and the loop, or the field of its geometry, and
-says why the other form is as good. A form that loses digits which the page's own form keeps is no alternative: such a
+The rule is oracle/alternatives of ``spec/reference/tools/oracle.md``. An implementation may compute a value by another
+formula than the page; bounds then cover both. A row names the page and the loop, or the field of its geometry, and says
+why the other form is as accurate. A form that loses digits which the page's own form keeps is no alternative: such a
 difference is a fault.
 """
 

@@ -1,4 +1,4 @@
-"""What a page's loop computes with, in place of Python's floats, ``math`` and ``numpy``.
+"""The arithmetic of a page's loop, in place of Python's floats, ``math`` and ``numpy``.
 
 There are two: FIRST_ORDER is quick and finds suspects, RIGOROUS proves its bounds and confirms them.
 """
@@ -39,7 +39,7 @@ class Arithmetic:
         } | {max: functions.larger, min: functions.smaller}
 
     def replacement(self, value: Any) -> Any:
-        """What a global of a loop is replaced by: itself where it has nothing to do with arithmetic."""
+        """The replacement of a global of a loop: the global itself where it is no arithmetic."""
         if value is math:
             return self._math
         if value is np:
@@ -51,7 +51,7 @@ class Arithmetic:
 
 
 class _NumPy:
-    """What loops get for ``numpy``: casts that keep errors, and all else as it is."""
+    """The replacement of ``numpy`` in loops: casts that keep errors; all other names are NumPy's."""
 
     def __init__(self, arithmetic: Arithmetic, floor: Callable[[Any], Any], sqrt: Callable[[Any], Any]) -> None:
         def to_float(kind: type, precision: Precision) -> Callable[[Any], Any]:

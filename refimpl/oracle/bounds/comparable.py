@@ -1,4 +1,4 @@
-"""What both kinds of numbers with bounds have in common: comparisons, which note whether errors leave them open."""
+"""Comparisons of both kinds of numbers with bounds, which note whether errors leave them undecided."""
 
 from __future__ import annotations
 

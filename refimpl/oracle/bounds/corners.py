@@ -1,6 +1,6 @@
-"""Products and quotients of what is infinite or not a number, and quotients by 0, for either kind of numbers.
+"""Products and quotients of infinities and NaN, and quotients by 0, for either kind of numbers.
 
-``number`` and ``rigorous`` make numbers in their own ways, and agree on what is certain of these.
+``number`` and ``rigorous`` make numbers in their own ways, and agree on the certain results among these.
 """
 
 from __future__ import annotations

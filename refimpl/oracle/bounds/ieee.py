@@ -1,4 +1,4 @@
-"""Functions of ``math`` that return what IEEE 754 says where Python raises."""
+"""Functions of ``math`` that return the results of IEEE 754 where Python raises."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""A number with a bound of its error: what any sensible program in limited precision may have computed instead.
+"""A number with a bound of its error: the range of results of any correct program in limited precision.
 
-A page's loop is written over numbers. Run over these, it says for every result how far an implementation may be from
-the exact one that rounds every operation to ``unit`` (2**-24 in single precision), adds the terms of a sum in any
-order, and fuses or splits products as it likes.
+A page's loop that runs over these numbers gives for every result a bound of its distance from the exact result, for any
+implementation that rounds every operation to ``unit`` (2**-24 in single precision), adds the terms of a sum in any
+order, and fuses or splits products.
 
-Sums are gathered, not rounded one by one; what is exact, and what an undecided branch does, say the clauses
-oracle/sum-order, oracle/exact and oracle/branch of ``spec/reference/tools/oracle.md``.
+The terms of a sum are collected instead of being rounded one by one. The clauses oracle/sum-order, oracle/exact and
+oracle/branch of ``spec/reference/tools/oracle.md`` define sums, exact numbers and undecided branches.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def lowest_bit(value: float) -> int:
 class Number(Comparable):
     """See the module's text.
 
-    ``value`` is what double precision gives. ``error`` bounds what has been rounded so far, sums excepted; ``mass``
-    and ``terms`` are of the sum that is being gathered: the magnitudes of its terms, and how often two are added;
+    ``value`` is the result in double precision. ``error`` bounds the roundings so far, without those of the current
+    sum; ``mass`` and ``terms`` describe this sum: the magnitudes of its terms, and the number of its additions;
     ``grain`` is the exponent of the lowest bit of all its terms, or None when the number is not exact.
     """
 
@@ -259,7 +259,7 @@ def _quotient(a: Number, b: Number) -> Number:
 
 
 def _remainder(a: Number, b: Number) -> Number:
-    """Python's ``%``: what is left has the sign of ``b``."""
+    """Python's ``%``: the remainder has the sign of ``b``."""
     if a.grain is not None and b.grain is not None:
         if b.value == 0 or not math.isfinite(a.value):
             return exactly(math.nan)
@@ -274,7 +274,7 @@ def exactly(value: float) -> Number:
 
 
 def pole(value: float) -> Number:
-    """An infinity that was computed of finite numbers: it stays one, but what meets it in a sum is not known."""
+    """An infinity computed from finite numbers: it stays one, but a sum with it is not known."""
     return Number(value, 0.0, INFINITE, 0, None)
 
 

@@ -1,8 +1,8 @@
 """The second bound: numbers like those of ``number``, whose bound is proved instead of estimated to first order.
 
-What implementations may do is the same. But a value is an exact rational instead of a result in double precision, an
-error counts every product of errors, the magnitudes of a sum include the errors of its terms, and whatever is rounded
-here is rounded outwards. That is tens of times slower, so only suspects are computed in this way.
+Implementations have the same freedoms as in ``number``. But a value is an exact rational instead of a result in double
+precision, an error counts every product of errors, the magnitudes of a sum include the errors of its terms, and every
+rounding here is outwards. This is tens of times slower, so only suspects are computed in this way.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ made = _Made()
 
 
 class Enclosure(Comparable):
-    """A value and how far any legitimate computation may be from it; the fields are those of ``number.Number``."""
+    """A value and the largest error of any legitimate computation of it; the fields are those of ``number.Number``."""
 
     __slots__ = ("error", "grain", "mass", "terms", "value")
 
@@ -160,7 +160,7 @@ class Enclosure(Comparable):
 
 
 def exactly(value: Value) -> Enclosure:
-    """A number without error; of a rational that needs too many bits, one that is nearly so."""
+    """A number without error; a rational that needs too many bits becomes a number with a tiny error."""
     value = value_of(value) if type(value) is float else value
     grain = lowest_bit(value)
     return rounded(value, 0, 0) if grain is None else Enclosure(value, 0, size_of(value), 0, grain)
@@ -333,7 +333,7 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
 
 
 def _remainder(a: Enclosure, b: Enclosure) -> Enclosure:
-    """Python's ``%``: what is left has the sign of ``b``."""
+    """Python's ``%``: the remainder has the sign of ``b``."""
     if a.grain is not None and b.grain is not None:
         if b.value == 0 or not finite(a.value):
             return exactly(math.nan)

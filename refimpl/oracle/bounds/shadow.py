@@ -1,11 +1,12 @@
 """Running errors of everything that loops compute, kept beside the arrays: a shadow of memory.
 
-An array keeps what a loop wrote, rounded to its dtype; the number itself is kept under the address of the element. So
-whatever is built of loops has bounds without a rule of its own: graphs, gradients, updates, stores, groups.
+An array holds the values that a loop wrote, rounded to its dtype; the number with its bound is kept under the address
+of the element. So graphs, gradients, updates, stores and groups, which are built of loops, have bounds without rules of
+their own.
 
-What leaves for NumPy, for a file or for a Python float loses its address. Such elements are remembered by content
-(clause oracle/host of ``spec/reference/tools/oracle.md``): an array with the bytes of one that left has its numbers,
-and so has a single element or parameter with the value of one that left, 0 excepted. An exact number that happens to
+An element that is copied to NumPy, to a file or to a Python float loses its address. Such elements are remembered by
+content (clause oracle/host of ``spec/reference/tools/oracle.md``): an array with the same bytes gets the numbers of the
+copied array, and so does a single element or parameter with the same value, except 0. An exact number that happens to
 have such a value gets a bound too.
 """
 
@@ -96,7 +97,7 @@ class Shadow:
         self._numbers[address] = (value, stored)
 
     def numbers(self, flat: np.ndarray) -> list[Any]:
-        """The numbers behind an array of a floating dtype, those of its elements that hold what was kept."""
+        """The numbers behind an array of a floating dtype, for the elements whose values have not changed since."""
         constants = {} if self._left else self._constants
         kept = zip(map(self._numbers.get, self._addresses(flat)), flat.tolist(), strict=True)
         return [
@@ -111,7 +112,7 @@ class Shadow:
         return self.constant(stored)
 
     def fitted(self, value: Any, precision: Precision) -> Any:
-        """What an array of a precision holds when a loop writes ``value`` to it."""
+        """The element that results when a loop writes ``value`` to an array of a precision."""
         if type(value) is not self.arithmetic.kind:
             value = self.arithmetic.number(value)
         if precision is not SINGLE or (value.grain is None and value.terms == 0):
@@ -175,7 +176,7 @@ class Shadow:
 
 
 class Written(list[Any]):
-    """An array of a floating dtype that a loop writes and does not read: what it writes, None elsewhere."""
+    """An array of a floating dtype that a loop writes and does not read: the written numbers, None elsewhere."""
 
     __slots__ = ("flat", "precision", "shadow")
 
@@ -184,7 +185,7 @@ class Written(list[Any]):
         self.flat, self.shadow, self.precision = flat, shadow, PRECISIONS[flat.dtype]
 
     def ended(self, free: bool) -> None:
-        """The loop has run: keep what it wrote, which is ``free`` behind an undecided branch."""
+        """Keep the numbers that a loop wrote; behind an undecided branch they are ``free``."""
         shadow, precision, written = self.shadow, self.precision, []
         kind, is_single = shadow.arithmetic.kind, precision is SINGLE
         for i, each in enumerate(self):
@@ -224,7 +225,7 @@ class Elements(list[Any]):
         super().__setitem__(slice(None), numbers)
 
     def ended(self, free: bool) -> None:
-        """The loop has run: keep what it wrote, which is ``free`` behind an undecided branch."""
+        """Keep the numbers that a loop wrote; behind an undecided branch they are ``free``."""
         if self.written:
             self.shadow.keep(self.flat, self, self.written)
         if free:
@@ -232,7 +233,7 @@ class Elements(list[Any]):
 
 
 class Whole:
-    """An array of whole numbers: what is free stays so, and what reads it is undecided."""
+    """An array of whole numbers: free elements stay free, and a branch that reads one is undecided."""
 
     __slots__ = ("address", "dtype", "flat", "shadow", "step", "written")
 
@@ -250,7 +251,7 @@ class Whole:
         return self.flat.size
 
     def ended(self, free: bool) -> None:
-        """The loop has run: what it wrote is ``free`` behind an undecided branch."""
+        """Keep which elements are ``free`` because the loop wrote them behind an undecided branch."""
         if free:
             self.shadow.set_free(self.flat, self.written)
 
@@ -269,7 +270,7 @@ class Whole:
         self.written.add(int(i))
 
     def _inside(self, value: Any) -> int:
-        """A value in the range of the dtype: whole numbers wrap, of others beyond it machines make what they want."""
+        """A value in the dtype's range: whole numbers wrap; other values beyond the range depend on the machine."""
         limits, whole = np.iinfo(self.dtype), int(value)
         if limits.min <= whole <= limits.max:
             return whole

@@ -1,7 +1,7 @@
-"""Bounds that a theorem gives, for loops that go on until something is small enough.
+"""Bounds by theorems, for loops that iterate until a remainder is small enough.
 
-Other implementations take other steps there, and where they stop is undecided, so that the steps of a page's loop bound
-nothing. What is known instead is that any good method gives the exact result of a matrix near the given one.
+Other implementations iterate by other steps, and stop elsewhere, so that the steps of a page's loop bound nothing. But
+every backward-stable method gives the exact result of a matrix near the given one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _eigen(
     rotate: Callable[..., None], arithmetic: Arithmetic, a: Any, vectors: Any, values: Any, work: Any, turns: Any,
     *sides: int,
 ) -> None:
-    """Weyl's theorem bounds eigenvalues, that of Davis and Kahan eigenvectors."""
+    """Weyl's theorem bounds eigenvalues, the theorem of Davis and Kahan bounds eigenvectors."""
     count, n = sides[:2]
     given = np.array([a[i].pair() for i in range(count * n * n)]).reshape(count, n, n, 2)
     lower = np.tril(np.ones((n, n), bool))
@@ -63,7 +63,7 @@ THEOREMS: dict[str, Callable[..., None]] = {"linalg_eigen.rotate": _eigen}
 
 
 def theorem_for(function: FunctionType) -> Callable[..., None] | None:
-    """What writes the results of a loop instead of its own steps: takes an Arithmetic and the loop's arguments."""
+    """Writes the results of a loop in place of its steps; called with an Arithmetic and the loop's arguments."""
     name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
     theorem = THEOREMS.get(name)
     return theorem and partial(theorem, next(loop.cpu for loop in LOOPS if loop.name == name))

@@ -58,7 +58,7 @@ def _lifted_formula(function: FunctionType, arithmetic: Arithmetic) -> Callable[
 
 
 def _scope(function: FunctionType, arithmetic: Arithmetic) -> dict[str, Any]:
-    """The function's globals, with arithmetic replaced by that of numbers with errors."""
+    """The function's globals, with arithmetic replaced by arithmetic of numbers with errors."""
     scope = dict(function.__globals__)
     for name in {i.argval for i in dis.get_instructions(function) if i.opname == "LOAD_GLOBAL"}:
         if getattr(scope.get(name), "__scalar__", False):
@@ -92,7 +92,7 @@ class _Lifted(NamedTuple):
     """Whether its result hardly changes from one branch to the other."""
 
     def others(self, given: list[Any]) -> list[Callable[[], None]]:
-        """What an implementation may run instead, on the same arguments."""
+        """Loops that an implementation may run instead, on the same arguments."""
         if self.beside is not None:
             return [partial(self.beside, *given[: self.beside.__code__.co_argcount])]
         return [partial(_leaning, lean, self.body, given) for lean in (-1, 1)] if self.is_continuous else []
@@ -190,7 +190,7 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
 def _cover(
     shadow: Shadow, arrays: list[Elements], before: list[list[Any]], others: list[Callable[[], None]]
 ) -> None:
-    """Run other loops on the same arguments; what the first of them wrote covers what they write."""
+    """Run other loops on the same arguments; the bounds of the first loop then cover the results of all."""
     first = [list(array) for array in arrays]
     found: list[list[list[Any]]] = []
     for other in others:

@@ -1,5 +1,5 @@
-"""Drawing programs: from what choices (``draws``), which graphs (``drawn_graphs``), and what is done with them.
+"""Drawing programs: the source of choices (``draws``), graphs (``drawn_graphs``), and the steps of each level.
 
 A program is a function of a sequence of whole numbers. They come from a seed (``draws``) or from Hypothesis
-(``oracle.strategies``), so that what a seed gave can be handed to Hypothesis and shrunk there.
+(``oracle.strategies``), so that Hypothesis can shrink the program of a seed.
 """

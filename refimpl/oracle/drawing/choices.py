@@ -1,4 +1,4 @@
-"""What may be drawn: what an implementation can do, and what is left out because it is known to be wrong."""
+"""Limits of drawing: the capabilities of an implementation, and exclusions of known faults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Program = dict[str, Any]
 
 
 class Capabilities(NamedTuple):
-    """What the implementation under test can do; drawing keeps to it."""
+    """The capabilities of the implementation under test, within which programs are drawn."""
 
     level: int = 2
     """Programs of levels 1 to this one."""
@@ -48,7 +48,7 @@ class Capabilities(NamedTuple):
 
 
 class Exclusions(NamedTuple):
-    """What drawing leaves out because it is known to be wrong; everything else goes on being drawn."""
+    """Patterns of known faults that are not drawn; everything else is drawn."""
 
     operators: frozenset[str] = frozenset()
     """Never drawn. ``NAME float64``: not for numbers of that type."""

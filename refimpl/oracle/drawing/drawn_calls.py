@@ -14,7 +14,7 @@ from .draws import Draw, Shape
 
 
 class DrawnCall(NamedTuple):
-    """An operator, its parameters, and what its inputs are. Values are not drawn yet."""
+    """An operator, its parameters, and descriptions of its inputs. Values are not drawn yet."""
 
     op: Op
     p: Any

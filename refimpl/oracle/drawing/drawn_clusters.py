@@ -1,4 +1,4 @@
-"""Programs of level 7: workers of a parameter server, what they push and pull, and what the network does meanwhile."""
+"""Programs of level 7: workers of a parameter server, their pushes and pulls, and the faults of the network."""
 
 from __future__ import annotations
 

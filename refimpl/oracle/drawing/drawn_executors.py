@@ -1,4 +1,4 @@
-"""Programs of levels 1 and 2: a graph, and what an executor does with it."""
+"""Programs of levels 1 and 2: a graph, and the steps of an executor."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def executor_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions
 def _reshaped(draw: Draw, program: Program) -> list[dict[str, Any]]:
     """Steps that give every variable of an elementwise graph one other shape of the same rank, larger or smaller.
 
-    A much larger one needs more memory than what an implementation may have allocated to spare.
+    A much larger shape needs more memory than an implementation may have allocated in reserve.
     """
     rank = len(next(iter(program["arrays"].values()))["shape"])
     shape = list(draw.shape(rank, rank))
@@ -64,7 +64,7 @@ def of_graph(
     """A program of level 1 or 2 of a graph that was drawn.
 
     Args:
-        level: 1 for one forward pass, 2 for what an executor does.
+        level: 1 for one forward pass, 2 for the steps of an executor.
         draw: the source of choices.
         graph: the graph.
         heads: its outputs.
@@ -109,7 +109,7 @@ def _names(graph: Graph, exclude: Exclusions) -> list[str]:
 def _requirements(
     draw: Draw, graph: Graph, names: list[str], capabilities: Capabilities, exclude: Exclusions
 ) -> tuple[dict[str, str], dict[str, Any]]:
-    """What is wanted of each variable's gradient, and what is there before where it is added to."""
+    """The requirement of each variable's gradient, and its old content for add."""
     wanted = [n for n in graph.arrays if n not in graph.no_gradient]
     requirements, gradients = {}, {}
     possible = [r for r in capabilities.requirements if exclude.allowed(r, names)]

@@ -195,7 +195,7 @@ class Graph:
         return None
 
     def fitted(self, entry: Entry, shape: Shape) -> Entry:
-        """``entry``, or what operators that only move elements make of it, with another shape."""
+        """``entry``, or the result of operators that move its elements into another shape."""
         if entry.shape == shape:
             return entry
         have, wanted = prod(entry.shape), prod(shape)

@@ -1,4 +1,4 @@
-"""Programs of level 3: a network, and what a script does with a Module of it."""
+"""Programs of level 3: a network, and the steps of a script with a Module."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Script:
 
     @property
     def iterates(self) -> bool:
-        """Whether an NDArrayIter gives what the module was bound for: it cuts along axis 0, and sorts names."""
+        """Whether an NDArrayIter gives batches that fit the bound module: it cuts along axis 0, and sorts names."""
         inputs = (self.network.data, self.network.labels)
         return all(each.axis == 0 for some in inputs for each in some) and all(
             [each.name for each in some] == sorted(each.name for each in some) for some in inputs
@@ -220,7 +220,7 @@ class Script:
         self.forwarded = True
 
     def update_metric(self) -> None:
-        """Hand a metric what the last forward pass gave, or let the module do it."""
+        """Update a metric with the outputs of the last forward pass, directly or through the module."""
         own = {"own": True} if self.network.capabilities.corners and self.alike and self.draw.one_in(3) else {}
         self.add("update_metric", labels=self.network.batch(self.network.labels, self.rows), **self.metric(), **own)
 
@@ -301,7 +301,7 @@ class Script:
         self.add(kind, **self.shapes(rows))
 
     def through_files(self) -> None:
-        """Save, and go on with what is loaded."""
+        """Save, load, and go on with the loaded module."""
         draw = self.draw
         if not self.may("module/files") or any(step["do"] in ("share", "borrow") for step in self.steps):
             return

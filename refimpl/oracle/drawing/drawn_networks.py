@@ -191,7 +191,7 @@ class Network:
     # --- parts of networks ----------------------------------------------------------------------
 
     def stem(self) -> Value:
-        """Data, and what follows it at once: a value with the batch along axis 0."""
+        """Data, and an operator on it: a value with the batch along axis 0."""
         draw = self.draw
         kind = draw.choice(("vector", "vector", "picture", "words", "two", "sequence"))
         if kind == "picture" and self.has("Flatten"):

@@ -134,7 +134,7 @@ def _multiply(draw: Draw, known: list[Any]) -> Step:
 
 
 def _gradients(draw: Draw, weights: _Weights, chosen: list[int], *, sparse: bool) -> Step:
-    """What an update of some weights is given."""
+    """The arguments of an update of some weights."""
     found: Step = {
         "indices": [weights.indices[place] for place in chosen],
         "gradients": [weights.values(draw, place) for place in chosen],

@@ -1,4 +1,4 @@
-"""Programs of level 6: a store of one process, its keys, and what is pushed to them and pulled."""
+"""Programs of level 6: a store of one process, its keys, pushes and pulls."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Life:
     # --- calls ----------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """First arrays, and whatever must come before pushes."""
+        """Initial arrays, and the steps that must come before pushes."""
         draw = self.draw
         if self.kind == "device" and not self.sparse and draw.boolean() and self.may("store/compression"):
             self.add("compress", threshold=draw.choice((0.5, 3.0, 16.0)))
@@ -141,7 +141,7 @@ class Life:
             self.add("push", keys=self.keys, values=[[one]], attempt=True)
 
     def pull(self) -> None:
-        """See what is stored."""
+        """Read the stored values."""
         shape = [ROWS, WIDTH] if self.sparse else [WIDTH]
         if self.draw.one_in(4):
             self.add("pull", keys=self.draw.choice(self.keys), shapes=[shape], outs=self.draw.integer(1, 3))
@@ -182,7 +182,7 @@ class Life:
         return self.learns or not self.pushed or self.may("store/updater after a push")
 
     def kind_of_call(self) -> str:
-        """What is called; a store that optimizes often writes and reads its states."""
+        """The calls of the store; a store with an optimizer often saves and loads its states."""
         if self.optimizes and self.draw.boolean():
             return self.draw.choice(("push", "save", "load"))
         return self.draw.choice((
@@ -191,7 +191,7 @@ class Life:
 
 
 def features_of(program: Program) -> list[str]:
-    """Those of FEATURES that a program has; refusals, which cost little, and long lists are not looked for."""
+    """The members of FEATURES that a program has, without refusals, which cost little, and long lists."""
     steps = program["steps"]
     done = [step["do"] for step in steps]
     first = next((i for i, do in enumerate(done) if do in ("push", "pushpull")), len(done))

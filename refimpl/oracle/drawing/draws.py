@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Draw:
-    """What drawing a program asks for; a source gives :meth:`integer`."""
+    """The choices of drawing a program; a source implements :meth:`integer`."""
 
     def integer(self, low: int, high: int) -> int:
         """A whole number between two bounds, which are possible too."""

@@ -1,4 +1,4 @@
-"""What a failure means: the smallest program that shows it, its cause, where it goes wrong first, and the clause.
+"""The explanation of a failure: the smallest program, its cause, the first wrong node or step, and the clause.
 
 To read: ``shrinking``, then ``causes``, ``locating``, ``neighbours`` and ``clauses``.
 """

@@ -1,9 +1,9 @@
-"""Which operator a failure belongs to, and what the wrong numbers look like.
+"""The operator at fault in a failure, and the kind of the wrong numbers.
 
-Two failures have one cause when the shrunk programs have the same operator under suspicion, the same place (output,
-gradient, state), the same requirement and the same look. Several operators may share a *mechanism*: what happens to a
-gradient buffer is the executor's affair, whichever operators are in the graph. Causes of one mechanism are one *root
-cause*, see ``gathered``.
+Two failures have one cause when the shrunk programs have the same suspected operator, the same place (output, gradient,
+state), the same requirement and the same kind of wrong numbers. Several operators may share a *mechanism*: the executor
+writes gradient buffers, whichever operators are in the graph. Causes of one mechanism are one *root cause*, see
+``gathered``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ANY = "any operator"
 
 
 class Cause(NamedTuple):
-    """What is wrong, as far as numbers tell."""
+    """The fault, as far as the numbers show it."""
 
     operator: str
     """The operator under suspicion; empty where the program has none."""
@@ -96,7 +96,7 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
 
     Args:
         program: the shrunk program.
-        verdict: what it showed.
+        verdict: its verdict.
     """
     mismatch = verdict.mismatches[0]
     suspect = suspect_of(program)
@@ -155,7 +155,7 @@ def _values(program: Program) -> str:
 
 
 def suspect_of(program: Program) -> str:
-    """The operator that is the likeliest: what is left after shrinking, operators that only fit shapes last."""
+    """The likeliest operator at fault: one that shrinking has left, operators that only adapt shapes last."""
     if program["level"] == 7:
         return str(program["settings"]["kind"])
     names = operators(program)
@@ -191,7 +191,7 @@ def _error_look(mismatch: Mismatch) -> str:
 
 
 def look_of(program: Program, mismatch: Mismatch) -> str:
-    """What the wrong numbers look like: "zero", "twice the value", "the initial gradient is missing", ..."""
+    """The kind of the wrong numbers: "zero", "twice the value", "the initial gradient is missing", ..."""
     expected, got, wrong = mismatch.expected, mismatch.got, mismatch.wrong
     if expected is None or got is None or wrong is None:
         return ""

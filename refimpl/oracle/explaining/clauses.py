@@ -1,8 +1,8 @@
-"""The clause that decides: which sentence of the specification a failing program breaks.
+"""The clause that a failing program breaks.
 
-What is done with a gradient's memory is the executor's, so its mechanisms have clauses of their own. Everything else of
-levels 1 and 2 is decided by the page of the operator that goes wrong first, by the clause on what goes wrong: a
-gradient, a state, a shape or a value. Above that the step decides.
+The executor writes the memory of gradients, so the mechanisms of this memory have clauses of their own. For all other
+failures of levels 1 and 2 the page of the first wrong operator has the clause: on a gradient, a state, a shape or a
+value. Above level 2 the step decides.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ ABOUT = {
 
 
 def _of_requirement(program: Program, cause: Cause, passing: Sequence[str]) -> str:
-    """The clause of what is done with a gradient, if that is what goes wrong; else nothing."""
+    """The clause on the memory of gradients, if the failure is there; else None."""
     if cause.look in ADDING and cause.requirement.startswith("add"):
         return "Executor/grad-req-add"
     if "repeated" in cause.requirement:
@@ -82,8 +82,8 @@ def clause_of(program: Program, cause: Cause, where: Where, passing: Sequence[st
 
     Args:
         program: the shrunk program.
-        cause: what it shows.
-        where: where it goes wrong first.
+        cause: its cause.
+        where: its first wrong node or step.
         passing: changes with which it passes, see ``neighbours``.
     """
     if program["level"] > 2:
@@ -97,10 +97,10 @@ def clause_of(program: Program, cause: Cause, where: Where, passing: Sequence[st
 
 
 def of_operator(name: str, place: str, values: str = "") -> str:
-    """The clause of an operator's page on what goes wrong.
+    """The clause of an operator's page on a wrong place.
 
     Args:
-        name: of the operator.
+        name: the name of the operator.
         place: gradient, state, shape, dtype; anything else is the output.
         values: "special" where NaN and infinities are needed.
     """

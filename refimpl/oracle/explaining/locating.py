@@ -1,10 +1,10 @@
-"""Where a program goes wrong first: each node of its graph is run alone, on what the reference computes before it.
+"""The first wrong node of a program: each node of its graph runs alone, on inputs that the reference computes.
 
-An implementation shows only the heads of a graph and the gradients of its variables. So the graph is cut: what a node
-reads becomes variables that hold the reference's values, its results become the heads, and the reference's gradients of
-these results are the head gradients. The first node in the order of the forward pass that differs alone, then the
-first in the order of the backward pass, is where the program goes wrong. Where every node does well alone, the readers
-of one value are run together, whose gradients are summed; then all results at once are made heads.
+An implementation shows only the heads of a graph and the gradients of its variables. So the graph is cut: the inputs of
+a node become variables with the reference's values, its results become the heads, and the reference's gradients of
+these results are the head gradients. The first wrong node is the first in the order of the forward pass that differs
+alone, else the first in the order of the backward pass. If every node is right alone, the readers of one value run
+together, whose gradients are summed; then all results at once become heads.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class Where(NamedTuple):
 
 
 def locate(backend: Backend, program: Program, verdict: Verdict) -> Where:
-    """Where a failing program goes wrong first.
+    """The first wrong node or step of a failing program.
 
     Args:
         backend: the implementation.
         program: a program that it fails.
-        verdict: what the program showed.
+        verdict: the verdict on the program.
     """
     mismatch = verdict.mismatches[0]
     if program["level"] == 7:
@@ -114,7 +114,7 @@ class _Taps:
         self.slopes: dict[Entry, np.ndarray] = {}
 
     def _arrays(self) -> dict[str, Any]:
-        """What variables hold when the last forward pass begins."""
+        """The values of variables when the last forward pass begins."""
         arrays = dict(self.program["arrays"])
         last = max((i for i, step in enumerate(self.steps) if step["do"] == "forward"), default=0)
         for step in self.steps[: last + 1]:
@@ -201,7 +201,7 @@ class _Taps:
     # --- programs of a few nodes ----------------------------------------------------------------
 
     def _names(self, numbers: Sequence[int]) -> dict[Entry, str]:
-        """Entries that some nodes read, and what their variables are called."""
+        """Entries that some nodes read, and the names of their variables."""
         found: dict[Entry, str] = {}
         for number in numbers:
             for entry in self.nodes[number]["inputs"]:
@@ -322,7 +322,7 @@ class _Taps:
         )
 
     def _nearest(self) -> int:
-        """The node that is likeliest: the nearest to the array that differs, those that only fit shapes last."""
+        """The likeliest node at fault: the nearest to the wrong array, nodes that only adapt shapes last."""
         what, _, variable = _named(self.verdict.mismatches[0]).partition(":")
         near = list(reversed(self.numbers))
         if variable:
@@ -334,7 +334,7 @@ class _Taps:
         return (own or near or self.numbers)[0]
 
     def _connected(self, begin: list[int], *, forward: bool) -> list[int]:
-        """Nodes from some on to those that read them, or back to those that they read, the nearest first."""
+        """Nodes from some nodes on to their readers, or back to their inputs, the nearest first."""
         found = dict.fromkeys(begin)
         for number in self.numbers if forward else reversed(self.numbers):
             sources = [entry[0] for entry in self.nodes[number]["inputs"]]

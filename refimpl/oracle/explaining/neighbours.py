@@ -1,8 +1,8 @@
-"""The nearest programs of a failing one: it is changed in one thing at a time, and run again.
+"""Variants of a failing program: each has one change, and is run.
 
-What is changed: requirements, readers of a value, repetitions, the mode, the dtype, the style of values, an operator, a
-parameter. The number of attempts is small and fixed. A neighbour that passes says what the fault needs; one that fails
-as well says what it does not need.
+The changes are: requirements, readers of a value, repetitions, the mode, the dtype, the style of values, an operator, a
+parameter. The number of attempts is small and fixed. A variant that passes shows a condition of the fault; a variant
+that fails shows that the fault does not need what was changed.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Neighbour(NamedTuple):
 
 
 def neighbours(backend: Backend, program: Program, seen: str = "", attempts: int = ATTEMPTS) -> list[Neighbour]:
-    """Run the nearest programs; those that either side refuses are left out.
+    """Run the variants; variants that backend or reference refuses are left out.
 
     Args:
         backend: the implementation.
-        program: one that it fails.
+        program: a program that it fails.
         seen: the name of the array that differs, see ``changes``.
-        attempts: how many to run at most.
+        attempts: the largest number of variants to run.
     """
     loading = (each for each in changes(program, backend.capabilities, seen) if _loads(each[1]))
     chosen = list(islice(loading, attempts))
@@ -77,11 +77,11 @@ def _loads(program: Program) -> bool:
 
 
 def changes(program: Program, capabilities: Capabilities, seen: str = "") -> Changed:
-    """Programs that differ in one thing, in turn one of each kind of change.
+    """Programs with one change, in turn one of each kind of change.
 
     Args:
         program: a checked program.
-        capabilities: what may be asked of the implementation.
+        capabilities: those of the implementation.
         seen: the name of the array that differs: ``gradient:v0``. No change makes it vanish.
     """
     kinds = (
@@ -176,7 +176,7 @@ def _modes(program: Program) -> Changed:
 
 
 def _repetitions(program: Program) -> Changed:
-    """A step that stands there twice stands there once."""
+    """Replace a repeated step by a single one."""
     counts = Counter(step["do"] for step in program["steps"])
     for do in ("backward", "forward", "update", "push", "pull", "fit"):
         if counts[do] > 1:
@@ -249,7 +249,7 @@ def _parameters(program: Program) -> Changed:
 
 
 def told(found: list[Neighbour] | tuple[Neighbour, ...]) -> dict[str, list[str]]:
-    """What passes and what fails as well, as words."""
+    """The changes that pass and those that fail, as words."""
     return {
         "passes": [each.change for each in found if each.passes],
         "fails": [each.change for each in found if not each.passes],

@@ -1,9 +1,9 @@
-"""Making a failing program small, while it goes on failing.
+"""Make a failing program small, while it keeps failing.
 
-A program is cut where it is data: steps, heads, nodes and requirements are taken away, a node is replaced by a variable
-that holds what it computed or by one of its own inputs, values are made simple. Each cut is kept if the program still
-fails in the same way. A program that a list of choices gave can first be handed to Hypothesis (see ``drawing``), which
-makes the choices small: shapes above all.
+The program is cut as data: steps, heads, nodes and requirements are removed, a node is replaced by a variable with its
+result or by one of its own inputs, values are simplified. Each cut is kept if the program still fails in the same way.
+For a program that was drawn from a list of choices, Hypothesis first makes the choices small (see ``drawing``), shapes
+above all.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def shrink(
     """The smallest program that cutting finds.
 
     Args:
-        program: one that fails.
+        program: a failing program.
         still_fails: whether another program fails in the same way.
-        seconds: when to stop at the latest; None where the result must not depend on the machine's speed.
-        attempts: how many programs to try at most.
+        seconds: the time limit; None where the result must not depend on the machine's speed.
+        attempts: the largest number of programs to try.
     """
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     inference = not is_sensible(program) and is_sensible(program, inference=True)
@@ -139,7 +139,7 @@ def _with_heads(program: Program, kept: list[int]) -> Program:
 
 
 def _single_operators(program: Program) -> Iterator[Program]:
-    """One operator of several, alone: what it reads becomes variables."""
+    """One operator of several, alone: its inputs become variables."""
     if len(operators(program)) < 2:
         return
     shapes = shapes_of(program)
@@ -245,7 +245,7 @@ def _fewer_nodes(program: Program) -> Iterator[Program]:
 
 
 def _redirected(program: Program, number: int, entry: list[int]) -> Program:
-    """Whoever reads the first output of a node reads one of its inputs."""
+    """Let the readers of a node's first output read one of the node's inputs."""
     nodes = [
         {**n, "inputs": [entry if e == [number, 0] else e for e in n["inputs"]]} if "inputs" in n else n
         for n in program["nodes"]

@@ -1,4 +1,4 @@
-"""Whether a history is one of a program of level 7, and what it shows that no sound server could have handed out."""
+"""Whether a history fits a program of level 7, and the pulled values in it that no correct server returns."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def history_of(answer: Any) -> History:
 
 
 def violations_of(program: Program, answer: Any) -> tuple[list[tuple[str, str]], int]:
-    """What is wrong with the answer to a program of level 7: names and explanations; and how many pulls it has.
+    """The violations in the answer to a program of level 7, with names and explanations, and the number of its pulls.
 
     Args:
         program: a checked program.
-        answer: what the backend returned.
+        answer: the backend's answer.
     """
     try:
         history = history_of(answer)

@@ -60,7 +60,7 @@ class Mismatch(NamedTuple):
 
 @dataclass
 class Verdict:
-    """What a program showed of an implementation."""
+    """The verdict of one program on an implementation."""
 
     status: str
     """passed, failed, unsupported, or discarded (the reference refuses the program)."""
@@ -95,7 +95,7 @@ def judge(backend: Backend, program: Program, *, confirm: bool = True) -> Verdic
 
 
 def answers_of(backend: Backend, programs: Sequence[Program]) -> list[Answer]:
-    """What an implementation makes of some programs: at once, if it has ``run_many``.
+    """The answers of an implementation to some programs: at once, if it has ``run_many``.
 
     Args:
         backend: the implementation.
@@ -116,13 +116,13 @@ def answers_of(backend: Backend, programs: Sequence[Program]) -> list[Answer]:
 def judge_answer(
     program: Program, answer: Answer, *, same_numbers: bool = False, truth: Truth | None = None, confirm: bool = True
 ) -> Verdict:
-    """Compare what an implementation made of a program with what it must make of it.
+    """Compare an implementation's answer to a program with the expected values.
 
     Args:
         program: a checked program.
         answer: a trace, at level 7 a history, or an exception of ``backends``.
         same_numbers: whether equal seeds must give equal random numbers.
-        truth: that of the program, if another answer was judged by it before.
+        truth: the expected values, if another answer to the program was judged before.
         confirm: whether suspects are judged by the second bound too.
 
     Raises:
@@ -153,7 +153,7 @@ def judge_answer(
 
 
 def _judged_history(program: Program, answer: Any) -> Verdict:
-    """What a history shows: each violation is a mismatch whose kind is its name."""
+    """The mismatches of a history: one for each violation, whose name is the kind."""
     found, reads = violations_of(program, answer)
     mismatches = [Mismatch("history", name, f"{name}: {text}") for name, text in found]
     if not mismatches:
@@ -165,7 +165,7 @@ def compare(program: Program, ours: Trace, theirs: Trace, *, same_numbers: bool 
     """Compare two traces of one program; see the module's text.
 
     Args:
-        program: what was run.
+        program: the program.
         ours: the reference's trace of it.
         theirs: the trace to be judged. Arrays that the reference does not have are ignored.
         same_numbers: whether equal seeds must give equal random numbers, as in MXNet; else only their distribution
@@ -195,7 +195,7 @@ def _compared(
 
 
 def _roughly(reference: np.ndarray) -> Expected:
-    """Values with bounds as wide as bounds may be: what is outside is wrong, or free."""
+    """Values with the widest bounds: an element outside them is wrong, or free."""
     values = reference.astype(np.float64)
     finite = np.isfinite(values)
     return Expected(values, np.where(finite, LOOSE * np.abs(values[finite]).max(initial=0.0), np.inf))
@@ -213,13 +213,13 @@ def compare_within(
     ours: Trace, theirs: Trace, expect: Callable[[], dict[str, Expected]],
     prove: Callable[[], dict[str, Expected] | None] | None = None,
 ) -> Verdict:
-    """Compare two traces of whatever ran here under :func:`bounds.tracking` too.
+    """Compare two traces of code that also ran here under :func:`bounds.tracking`.
 
     Args:
         ours: the reference's trace.
         theirs: the trace to be judged. Arrays that the reference does not have are ignored.
         expect: gives values in double precision and bounds; it is called where an element is not equal.
-        prove: gives them with proved bounds, or None where that needs too much; without it nothing is confirmed.
+        prove: gives them with proved bounds, or None where these are too expensive; without it nothing is confirmed.
     """
     verdict = Verdict("passed")
     expected, proved = cache(expect), cache(prove or (lambda: None))

@@ -1,4 +1,4 @@
-"""Distribution functions of what the random operators draw, with NumPy and ``math`` alone."""
+"""Distribution functions of the random operators, with NumPy and ``math`` alone."""
 
 from __future__ import annotations
 
@@ -173,10 +173,10 @@ def has_distribution(name: str, p: Any, given: list[Any]) -> bool:
 
 
 def distribution_of(name: str, p: Any, given: list[Any]) -> Distribution:
-    """What an operator draws from.
+    """The distribution of an operator's numbers.
 
     Args:
-        name: of the operator.
+        name: the name of the operator.
         p: its parameters.
         given: parameters that are inputs, for one block of the output; empty where they are in ``p``.
     """

@@ -1,8 +1,8 @@
 """A program of level 1 or 2 as the reference runs it: with less work than ``interpreter.Graph``, and the same arrays.
 
-A graph is made of the program's nodes without a symbol file between them. A shared executor that runs forward next is
-the one that is there, as a new one would compute the same in the same memory. Where only some arrays are wanted, of an
-executor's steps only those run that lead to them.
+A graph is made of the program's nodes without a symbol file. A shared executor that runs forward next is the existing
+one, because a new one would compute the same values in the same memory. Where only some arrays are requested, an
+executor runs only the steps that lead to them.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def symbol_of(nodes: list[dict[str, Any]], heads: list[list[int]]) -> Symbol | N
     """The graph of a program; None where reading it from a symbol file may refuse something.
 
     Args:
-        nodes: those of the program.
-        heads: those of the program.
+        nodes: the program's nodes.
+        heads: the program's heads.
     """
     made: list[Node] = []
     try:
@@ -75,7 +75,7 @@ class OneExecutor(_Graph):
     """A program, and those of its steps that lead to what is wanted."""
 
     def only(self, names: Collection[str]) -> None:
-        """Let only these arrays be seen, named as in a trace; all, where a monitor looks at what nothing depends on."""
+        """Record only these arrays, named as in a trace; all arrays with a monitor, which reads any value."""
         if not any(step["do"] == "monitor" for step in self.program["steps"]):
             self.wanted = {name.partition("/")[2] for name in names}
 
@@ -102,7 +102,7 @@ class OneExecutor(_Graph):
         return NDArray(made, self.mx.cpu(device))
 
     def seen(self, array: NDArray) -> Any:
-        """See ``Session``: here whoever reads an array waits for it."""
+        """See ``Session``: here the reader of an array waits for it."""
         return self.look(array.tostype("default") if array.is_sparse else array)
 
     def share(self) -> Any:
@@ -124,7 +124,7 @@ class OneExecutor(_Graph):
         return self._some(super().backward(heads, train))
 
     def _some(self, seen: Iterator[Any]) -> Iterator[Any]:
-        """What a pass lets one see; it runs while that is asked for."""
+        """The recorded arrays of a pass, which runs when they are read."""
         if self.wanted is None:
             yield from seen
             return
@@ -147,7 +147,7 @@ def steps_to(executor: Executor, wanted: Collection[str]) -> tuple[list[Any], li
     """The steps of forward and of backward that lead to some outputs and gradients, named as in a trace.
 
     Args:
-        executor: a bound graph of which no operator changes what it reads.
+        executor: a bound graph whose operators do not change their inputs.
         wanted: names such as ``output0`` and ``gradient:a``.
     """
     program = executor.program

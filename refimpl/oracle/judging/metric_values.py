@@ -1,7 +1,7 @@
-"""How far a correct metric's value may be from ours: from the bounds of the labels and predictions that it was handed.
+"""The bound of a metric's value, from the bounds of the labels and predictions of its update.
 
-Metrics compute with NumPy, which keeps no bounds. Their values depend on few formulas, so the bound is found here from
-what the same step of the trace shows: the arrays of every context, with their bounds.
+Metrics compute with NumPy, which keeps no bounds. Their values follow from few formulas, so the bound is computed here
+from the arrays of every context in the same step of the trace, with their bounds.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What a program must give: this implementation's trace, and how far a correct one may be from each element.
+"""The expected results of a program: this implementation's trace, and the bound of each element.
 
-The trace is found in the program's own precision by machine code of the pages' own text: no faster twin runs, and no
-call that was recorded is repeated, so that both can be judged like any other implementation. The values in double
-precision and their bounds cost a hundred times as much, because pages then run as Python (see ``bounds``): they are
-found when an element is not equal, and only then. Bounds that are proved cost more again: they are found when an
-element is outside of the first ones.
+The trace is computed in the program's own precision by machine code of the pages' own text: no faster twin runs, and
+no recorded call is replayed, so that both can be judged like any other implementation. The values in double precision
+and their bounds cost a hundred times as much, because pages then run as Python (see ``bounds``): they are computed only
+when an element is not equal. Proved bounds cost more again: they are computed only when an element is outside its first
+bound.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Expected(NamedTuple):
 
 
 class Truth:
-    """What a program must give. Each part is found when it is asked for first, and a graph is bound once for all.
+    """The expected results of a program. Each part is computed when it is first read; a graph is bound once for all.
 
     Args:
         program: a checked program of levels 1 to 6.
@@ -81,14 +81,14 @@ class Truth:
         return None if rigorous.made.numbers > rigorous.MOST else _with_metrics(found)
 
     def expected_of(self, names: Collection[str]) -> dict[str, Expected]:
-        """Of ``expected`` the arrays with these names, and maybe others: steps that they do not need are left out."""
+        """The arrays of ``expected`` with these names, and maybe others; steps that they do not need are not run."""
         if "expected" in self.__dict__ or self.program["level"] > 2 or not self._leaves_arrays_alone():
             return self.expected
         with tracking() as shadow:
             return self._followed(shadow.of, names)
 
     def _leaves_arrays_alone(self) -> bool:
-        """Whether no operator changes its inputs or draws numbers, so that a step counts by what it lets see only."""
+        """Whether no operator changes its inputs or draws numbers: a step then matters only for its recorded arrays."""
         ops = [get(name) for name in set(operators(self.program))]
         return not any(op.mutates or op.random for op in ops)
 

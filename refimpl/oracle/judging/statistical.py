@@ -3,8 +3,8 @@
 No two implementations draw the same numbers, so arrays of many numbers are tested: their distribution function
 (Dvoretzky, Kiefer, Wolfowitz and Massart), neighbours and repeated passes (Hoeffding), mean and spread of normal
 numbers. Every test has an inequality that holds for any number of elements, so a right implementation fails one with a
-probability below FALSE_ALARM. What is certain is compared exactly: supports, the elements of a shuffled array, and
-that dropped elements are dropped from the gradient too.
+probability below FALSE_ALARM. Certain properties are compared exactly: supports, the elements of a shuffled array, and
+the zeros of dropped elements in the gradient.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def _drawing(program: Program) -> tuple[str, Any, list[np.ndarray]]:
 
 @decides("oracle/statistical")
 def unlikely(program: Program, trace: Trace) -> list[Unlikely]:
-    """What a trace has that right numbers have with a probability below FALSE_ALARM, or never.
+    """The mismatches of a trace: properties that right numbers have with a probability below FALSE_ALARM, or never.
 
     Args:
-        program: one that ``drawing.random_numbers`` makes: one operator that draws numbers, or steps of SGLD.
+        program: a program of ``drawing.random_numbers``: one operator that draws numbers, or steps of SGLD.
         trace: the trace to be judged, with all arrays in their right shapes.
     """
     with np.errstate(all="ignore"):
@@ -95,7 +95,7 @@ def _limit(count: int, width: float = 1.0) -> float:
 
 
 def doubts(values: np.ndarray, right: Distribution) -> Iterator[str]:
-    """What is unlikely of independent numbers of a distribution; nothing where all is well."""
+    """The unlikely property of independent numbers of a distribution; None where there is none."""
     values = values.astype(np.float64).ravel()
     if not values.size:
         return
@@ -133,7 +133,7 @@ def _moments(z: np.ndarray, text: str) -> Iterator[str]:
 
 
 def independent(parts: np.ndarray, text: str, others: np.ndarray | None = None) -> Iterator[str]:
-    """Whether centred numbers between -1/2 and 1/2 have nothing to do with neighbours, or with those of ``others``."""
+    """Whether centred numbers between -1/2 and 1/2 are independent of their neighbours, or of ``others``."""
     half = len(parts) // 2
     if others is not None:
         pairs = {"a second pass": (parts, others)}

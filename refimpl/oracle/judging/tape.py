@@ -184,10 +184,10 @@ def witness(program: Program) -> tuple[list[Rational], dict[str, Rational]]:
     """Outputs and gradients of a program of level 2 that binds, runs forward and runs backward once.
 
     Args:
-        program: whose first backward pass has head gradients.
+        program: a program whose first backward pass has head gradients.
 
     Returns:
-        the outputs, and the sum of what every variable's consumers send it, by the variable's name.
+        the outputs, and the sum of the gradients that a variable's consumers send it, by the variable's name.
 
     Raises:
         NotCovered: an operator is not known here, or a value is infinite or no number.

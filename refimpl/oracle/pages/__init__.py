@@ -1,1 +1,1 @@
-"""The laws of operators' pages: what holds for every operator, and valid calls to try it on."""
+"""The laws of operators' pages, which hold for every operator, and valid calls to test them on."""

@@ -73,7 +73,7 @@ class Trial:
         return [g.buffer.to_numpy() for g in self.outs]
 
     def may_overwrite(self, read: str, name: str) -> bool:
-        """Whether what backward reads as ``read`` has the shape and type of input ``name``."""
+        """Whether the array that backward reads as ``read`` has the shape and type of input ``name``."""
         target = self.ins[self.of.names.index(name)].buffer
         arrays = dict(zip(self.of.op.output_names(self.of.p), self.outs, strict=True))
         arrays.update(zip(self.of.names, self.ins, strict=True))
@@ -137,7 +137,7 @@ class Trial:
         ]
 
     def changed(self) -> list[str]:
-        """Names of inputs that no longer hold what was put in."""
+        """Names of inputs whose values have changed."""
         return [
             name
             for name, guarded, array in zip(self.of.names, self.ins, self.of.arrays, strict=True)

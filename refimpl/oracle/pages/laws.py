@@ -1,4 +1,4 @@
-"""The laws: what holds for every operator, written once as ``law(op, draw)``.
+"""The laws that hold for every operator, each written once as ``law(op, draw)``.
 
 A law draws a valid call of the operator and raises AssertionError when the page breaks it. ``tests/laws`` applies every
 law to every page, ``tests/meta`` to pages broken on purpose, and a lab to those of students (``refimpl lab``).
@@ -72,7 +72,7 @@ def _training(op: Op, draw: Draw) -> bool:
 
 @decides("contract/fills")
 def fills_outputs(op: Op, draw: Draw) -> None:
-    """Every element of every output is written, nothing outside, whatever was there before."""
+    """Every element of every output is written, and no memory outside, whatever the memory held before."""
     of, train = example(op, draw), _training(op, draw)
     first = Trial(of, is_train=train, poison=NAN)
     second = Trial(of, is_train=train, poison=OTHER)
@@ -82,7 +82,7 @@ def fills_outputs(op: Op, draw: Draw) -> None:
 
 @decides("contract/fills")
 def fills_gradients(op: Op, draw: Draw) -> None:
-    """Every element of every wanted gradient is written, and nothing is added to what was there."""
+    """Every element of every requested gradient is written, not added to the old content."""
     of, train = example(op, draw), _training(op, draw)
     if not has_gradient(of):
         return
@@ -107,7 +107,7 @@ def keeps_inputs(op: Op, draw: Draw) -> None:
 
 
 def changes_states(op: Op, draws: Sequence[Draw]) -> None:
-    """Whatever is declared in ``mutates`` changes in some call: no state is forgotten."""
+    """Every input that ``mutates`` declares changes in some call: no state is forgotten."""
     declared, changed = set(), set()
     for draw in draws:
         of = example(op, draw)
@@ -320,7 +320,7 @@ def python_agrees(op: Op, draw: Draw) -> None:
 
 @decides("numbers/specification")
 def python_agrees_on_singles(op: Op, draw: Draw) -> None:
-    """In float32 too, where small numbers survive large ones that are added up as doubles."""
+    """Loops as Python and as machine code have the same bits in float32, where sums of doubles keep small numbers."""
     _has_the_bits(example(op, draw, cancelling=True), is_train=_training(op, draw))
 
 
@@ -385,7 +385,7 @@ def half_is_rounded_single(op: Op, draw: Draw) -> None:
 
 
 def device_agrees(op: Op, draw: Draw) -> None:
-    """CUDA (or Numba's simulator of it) gives what the CPU gives."""
+    """CUDA (or Numba's simulator of CUDA) gives the results of the CPU."""
     of, train = example(op, draw, "float64"), _training(op, draw)
     on_cpu = both_ways(of, is_train=train)
     near(both_ways(of, is_train=train, device="gpu(0)"), on_cpu, 1e-10, f"{of} on CUDA")

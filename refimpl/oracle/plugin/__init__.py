@@ -48,7 +48,7 @@ class Oracle(pytest.Collector):
             yield OracleTest.from_parent(self, name=name, run=run)
 
     def drawn(self) -> Iterator[tuple[str, Callable[[], str]]]:
-        """The names of the tests, and what each does: only where the option is given is refimpl imported."""
+        """The names of the tests and their functions; refimpl is imported only if the option is given."""
         from refimpl.oracle import pytest_items
 
         return pytest_items.tests(self.config, SHARDS)
@@ -74,7 +74,7 @@ class OracleTest(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Any, int, str]:
-        """What pytest prints for the place of the test."""
+        """The place of the test, as pytest prints it."""
         return self.path, 0, f"oracle: {self.name}"
 
 

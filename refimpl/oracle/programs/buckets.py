@@ -35,7 +35,7 @@ class Buckets(Modules):
         ))
 
     def _symbol(self, key):
-        """What BucketingModule asks for: the graph of a bucket, and the names of its inputs."""
+        """The ``sym_gen`` of BucketingModule: the graph of a bucket, and the names of its inputs."""
         bucket = self.buckets[key]
         heads = [self.program["heads"][i] for i in bucket["heads"]]
         graph = pruned({"nodes": self.program["nodes"], "heads": heads, "arrays": {}, "steps": []})

@@ -9,12 +9,12 @@ barrier     which every worker passes
 ``settings`` say who there is: ``kind`` (dist_sync or dist_async), ``workers``, ``servers``, ``keys`` (pairs of a key
 and the number of its rows), ``sparse`` (keys that are row_sparse), how many ``faults`` there may be (``drops`` and
 ``duplicates`` of messages, ``crashes`` of servers, which come back), and the ``schedule``: decisions of a simulated
-cluster (``mx.kv.simulate``), which are 0, the quietest, where the list ends. Who has no simulator lets things happen
-as they happen.
+cluster (``mx.kv.simulate``); beyond the end of the list they are 0, the quietest. A backend without a simulator ignores
+the schedule.
 
-Each worker does its steps in their order, and so does not wait for others. First of all it sets an optimizer that adds
-up and initialises every key with zeros, at last it passes a barrier and pulls every key. What comes of it is a history
-of ``mx.kv.histories`` instead of a trace.
+Each worker runs its steps in their order and does not wait for others. First it sets an optimizer that adds, and
+initialises every key with zeros; at last it passes a barrier and pulls every key. The answer is a history of
+``mx.kv.histories`` instead of a trace.
 """
 
 KINDS = ("dist_sync", "dist_async")
@@ -28,9 +28,9 @@ VERBS = ("push", "pull", "barrier")
 
 
 def scripts_of(program):
-    """What each worker does: for every worker a list of pairs of a verb and a key (None for a barrier).
+    """The steps of each worker: for every worker a list of pairs of a verb and a key (None for a barrier).
 
-    The keys are there already, and the last barrier and the last pulls are left out.
+    Initialising the keys, the last barrier and the last pulls are not in the lists.
     """
     scripts = [[] for _ in range(program["settings"]["workers"])]
     for step in program["steps"]:
@@ -46,7 +46,7 @@ def pushes_of(program):
 
 
 def expected_events(program):
-    """What a history must hold of each worker: pairs of a kind and a key, in order."""
+    """The calls of each worker that a history must hold: pairs of a kind and a key, in order."""
     keys = [key for key, _ in program["settings"]["keys"]]
     ends = [("barrier", None)] + [("pull", key) for key in keys]
     return [script + ends for script in scripts_of(program)]

@@ -1,4 +1,4 @@
-"""The fields of steps: what each may hold. A step of an untrusted program is checked before anything of it is run.
+"""The fields of steps and their checks. A step of an untrusted program is checked before any of its steps runs.
 
 A check is a function of a value that returns what is wrong with it, or None.
 """
@@ -51,12 +51,12 @@ def one_of(*options):
 
 
 def maybe(check):
-    """Null, or what ``check`` allows."""
+    """Null, or a value that ``check`` allows."""
     return lambda value: None if value is None else check(value)
 
 
 def either(first, second):
-    """What one of two checks allows."""
+    """A value that one of two checks allows."""
     return lambda value: first(value) and second(value)
 
 
@@ -246,7 +246,7 @@ SETTINGS = {4: fields(buckets_=listed(BUCKET)), 7: CLUSTERS}
 
 
 def check_step(level, step, where):
-    """Raise ValueError where a step is none of this level, or a field holds what it must not."""
+    """Raise ValueError where a step does not belong to this level, or a field has a forbidden value."""
     known = STEPS.get(level)
     if known is None:
         return
@@ -259,7 +259,7 @@ def check_step(level, step, where):
 
 
 def check_settings(level, settings):
-    """Raise ValueError where the settings hold what programs of this level have not."""
+    """Raise ValueError where the settings hold fields that programs of this level lack."""
     if level in STEPS:
         wrong = SETTINGS.get(level, fields())(settings)
         if wrong:

@@ -1,6 +1,6 @@
-"""What running a program means, in the 1.x API: ``run(mx, program)`` for ``mx`` either library.
+"""The meaning of a program in the 1.x API: ``run(mx, program)``, where ``mx`` is either library.
 
-The result is a *trace*: the arrays that each step lets one see, by the number of the step and a name.
+The result is a *trace*: the arrays that each step records, by the number of the step and a name.
 
     {"1/output0": array, "2/gradient:a": array, "2/argument:a": array, ...}
 
@@ -41,7 +41,7 @@ class Refused(Exception):
 
 
 def elements(array):
-    """What a trace keeps of an NDArray, unless told otherwise: a copy of its elements."""
+    """The entry of an NDArray in a trace by default: a copy of its elements."""
     return array.asnumpy()
 
 
@@ -51,7 +51,7 @@ def run(mx, program, look=elements):
     Args:
         mx: the library, or one with the same API.
         program: a checked program.
-        look: turns an NDArray into what the trace keeps of it.
+        look: turns an NDArray into its entry in the trace.
 
     Returns:
         the trace, a dict in the order of the steps.
@@ -71,9 +71,9 @@ def begun(mx, program, look=elements, sessions=None):
 
 
 def needed_steps(program, names):
-    """The numbers of the steps that lead to some arrays of a trace, if no operator changes what it reads.
+    """The numbers of the steps that lead to some arrays of a trace, if no operator changes its inputs.
 
-    What comes after the last of them is left out, and backward passes if none of them is a gradient.
+    Steps after the last of these arrays are left out, and backward passes if none of the arrays is a gradient.
     """
     numbers = [int(name.partition("/")[0]) for name in names]
     last = max(numbers)
@@ -128,7 +128,7 @@ class Graph(Session):
         return self.mx.sym.load_json(symbol_json(self.program))
 
     def seen_of(self, name, array):
-        """What the trace keeps of an array under a name; None for nothing."""
+        """The trace's entry for an array under a name; None for no entry."""
         del name
         return self.seen(array)
 
@@ -207,7 +207,7 @@ class Graph(Session):
             self.watch.tic()
 
     def _end(self):
-        """What the monitor noted since."""
+        """The monitor's notes since the last call."""
         if self.watch is None:
             return
         counts = {}

@@ -34,7 +34,7 @@ def unpack(stream):
     """(object, arrays) of the next message of a file; None at its end.
 
     Raises:
-        ValueError: what comes is no message.
+        ValueError: the bytes are no message.
     """
     head = stream.read(8)
     if len(head) < 8:
@@ -81,9 +81,8 @@ def serve(start, forks=False):
     """Answer requests on standard input until it ends.
 
     Args:
-        start: returns what to say first (an object) and ``run``; it is called when nothing that it prints can get
-            into the answers any more.
-        forks: whether copies of the process answer, which have done nothing but ``start``. Where one ends, the
+        start: returns the first message (an object) and ``run``; its own output cannot get into the answers.
+        forks: whether copies of the process answer, which have only run ``start``. Where one ends, the
             message ``{"ended": code}`` says so, and the next request, or ``{"restart": true}``, makes another one.
     """
     pipe = os.fdopen(os.dup(1), "wb")

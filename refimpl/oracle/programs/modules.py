@@ -54,7 +54,7 @@ def collecting_metric(mx):
             super(Pairs, self).__init__("pairs")
 
         def update(self, labels, preds):
-            """Keep what one context brings."""
+            """Record the arrays of one context."""
             self.pairs.append(([a.copy() for a in labels], [a.copy() for a in preds]))
 
     return Pairs()
@@ -296,7 +296,7 @@ class Modules(Session):
         )
 
     def _metrics(self, metric):
-        """The metric that keeps what it is handed, then the one that is described, if any."""
+        """A metric that records its arguments, then the described metric, if any."""
         if isinstance(metric, dict):
             made = [self.mx.metric.create(metric["name"], **{k: v for k, v in metric.items() if k != "name"})]
         else:

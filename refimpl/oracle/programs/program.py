@@ -9,8 +9,8 @@
 
 ``nodes`` and ``heads`` are the graph in the terms of MXNet's symbol files: a node's inputs are pairs of the number of
 an earlier node and the number of its output; variables have the operator "null". ``arrays`` gives every variable its
-value (see ``values``). ``steps`` says what is done with it, in order (see ``interpreter``). Unknown fields are
-refused, and so are sizes that an untrusted file should not have.
+value (see ``values``). ``steps`` lists the steps in order (see ``interpreter``). Unknown fields are refused, and so are
+sizes beyond the limits for untrusted files.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ LEVELS = {
 
 
 def check_program(program):
-    """Return ``program`` if it is one; otherwise raise ValueError with what is wrong and where."""
+    """Return ``program`` if it is a program; otherwise raise ValueError, which names the fault and its place."""
     _check(isinstance(program, dict), "a program is an object")
     unknown = sorted(set(program) - FIELDS)
     _check(not unknown, "a program has no field %s" % (unknown or [""])[0])
@@ -111,7 +111,7 @@ def variables(program):
 
 
 def operators(program):
-    """Names of the operators in the graph, in order, each as often as it stands there."""
+    """Names of the operators in the graph, in order, with repetitions."""
     return [node["op"] for node in program.get("nodes", []) if node["op"] != "null"]
 
 
@@ -133,7 +133,7 @@ def read(text):
 
 
 def pruned(program):
-    """The same program without the nodes that no head needs, and without what names their variables."""
+    """The same program without the nodes that no head needs, and without the fields of their variables."""
     needed = set()
     waiting = [head[0] for head in program["heads"]]
     while waiting:

@@ -1,7 +1,7 @@
-"""What every session has: arrays made from data, and what a trace keeps of arrays and plain numbers.
+"""The base of all sessions: makes arrays from data, and entries of a trace from arrays and plain numbers.
 
 A session is a class with one method for each step of a level; ``interpreter.run`` calls them in order. A method returns
-the pairs (name, value) that its step lets one see.
+the pairs (name, value) that its step records.
 """
 
 import shutil
@@ -35,12 +35,12 @@ class Session:
         return self.mx.nd.array(value, ctx=self.mx.cpu(device), dtype=value.dtype)
 
     def seen(self, array):
-        """What the trace keeps of an NDArray."""
+        """The trace's entry for an NDArray."""
         self.mx.nd.waitall()  # MXNet does not always wait for what changes states
         return self.look(array.tostype("default") if array.stype != "default" else array)
 
     def plain(self, value):
-        """What the trace keeps of a number, or a list of them, that no arithmetic of the implementation rounded."""
+        """The trace's entry for a number, or a list of numbers, that no arithmetic of the implementation rounded."""
         return self.look(self.mx.nd.array(np.array(value, "float64"), dtype="float64"))
 
     def seed(self, value):
@@ -49,7 +49,7 @@ class Session:
         return ()
 
     def forget_failures(self):
-        """Let no program hear of what failed before it, or elsewhere: waiting raises each failure once."""
+        """Raise and drop failures of earlier programs and other threads, so that this program does not meet them."""
         for _ in range(MOST_FAILURES):
             with suppress(Exception):
                 self.mx.nd.waitall()
@@ -62,6 +62,6 @@ class Session:
         return self._folder
 
     def close(self):
-        """Remove what the program wrote."""
+        """Remove the files that the program wrote."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)

@@ -3,9 +3,9 @@
     {"shape": [2, 3], "dtype": "float32", "kind": "any", "style": "dyadic", "seed": 7}
     {"shape": [2], "dtype": "int32", "elements": [1, 2]}
 
-``kind`` says what an operator allows in that input, as its page's ``cases`` does: "any", "positive", "unit" (inside
--1..1), "above_one", "apart" (for operators that choose between elements), "definite" and "regular" (matrices),
-"ones_and_zeros", ["labels", below], ["ints", low, high]. ``style`` says what of that is drawn:
+``kind`` names the values that an operator allows in an input, as its page's ``cases`` does: "any", "positive", "unit"
+(inside -1..1), "above_one", "apart" (for operators that choose between elements), "definite" and "regular" (matrices),
+"ones_and_zeros", ["labels", below], ["ints", low, high]. ``style`` names the values that are drawn:
 
 ==========  ========================================================================================
 dyadic      quarters between -2 and 2: sums and products are exact in any order

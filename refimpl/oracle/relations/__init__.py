@@ -1,15 +1,15 @@
-"""What must hold between two runs of one implementation, whatever the right numbers are.
+"""Relations that must hold between two runs of one implementation, whatever the right numbers are.
 
-A relation takes a program, changes it so that the answer to the change is known, runs both and compares. No number of
-the reference is used, so these also check the reference itself.
+A relation changes a program in a way whose effect is known, runs both programs and compares. No number of the reference
+is used, so relations also test the reference itself.
 
     from refimpl.oracle import relations
-    relations.broken(backend, program)      # what an implementation breaks on one program of level 2 to 5
+    relations.broken(backend, program)      # the relations that fail on one program of level 2 to 5
     relations.search(backend, seconds=60)   # the same over drawn programs
 
-``executors``, ``modules`` and ``optimizers`` hold those of each level; how far two results may differ is the clause
-oracle/relations of ``spec/reference/tools/oracle.md``. ``faithful`` lists what is broken on purpose, because
-MXNet does so too.
+``executors``, ``modules`` and ``optimizers`` hold the relations of each level; the clause oracle/relations of
+``spec/reference/tools/oracle.md`` says how far two results may differ. ``faithful`` lists relations that fail on
+purpose, because they fail in MXNet too.
 """
 
 from . import executors, modules, optimizers  # noqa: F401  # each registers its relations

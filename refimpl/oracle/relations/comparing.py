@@ -13,7 +13,7 @@ from ..judging.reference import Expected, Trace
 
 
 def line(name: str, wrong: np.ndarray, value: np.ndarray, other: np.ndarray) -> str:
-    """What differs first in an array."""
+    """The first difference in an array."""
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
     return f"{name}{list(at)}: {other[at]:.9g} instead of {value[at]:.9g}"
 
@@ -36,12 +36,12 @@ def differences(wanted: Trace, found: Trace) -> list[str]:
 def differences_beyond(
     wanted: Trace, found: Trace, bounds: Callable[[], list[dict[str, Expected]]],
 ) -> list[str]:
-    """Lines on arrays of equal names that differ by more than both may be wrong together.
+    """Lines on arrays of equal names that differ by more than the sum of both bounds.
 
     Args:
-        wanted: what the program gave.
-        found: what the changed program gave, by the same names.
-        bounds: the reference's values and bounds of both, by the same names; asked only where something differs.
+        wanted: the results of the program.
+        found: the results of the changed program, by the same names.
+        bounds: the reference's values and bounds of both, by the same names; called only where results differ.
     """
     lines, both = [], None
     for name, value in wanted.items():

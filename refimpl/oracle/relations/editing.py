@@ -41,12 +41,12 @@ def renamed(trace: dict[str, Any], steps: Steps) -> dict[str, Any]:
 def compared(
     backend: Backend, program: Program, steps: Steps, wanted: Wanted = everything, **others: Any,
 ) -> list[str]:
-    """What differs between a program and one with other steps.
+    """The differences between a program and one with other steps.
 
     Args:
         backend: the implementation.
         program: the program.
-        steps: those of the changed program. Arrays of steps that it does not have are not compared.
+        steps: the steps of the changed program. Arrays of steps that it lacks are not compared.
         wanted: whether to compare an array, by its name.
         others: other fields of the changed program.
     """

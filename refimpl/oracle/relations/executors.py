@@ -54,7 +54,7 @@ def _requirements(program: Program) -> dict[str, str]:
 
 @relation("add", 2)
 def adds(backend: Backend, program: Program) -> list[str]:
-    """With requirement add the gradient is what was there plus what write gives."""
+    """With requirement add the gradient is the old content plus the result of write."""
     base = _simple(program)
     if base is None:
         return []
@@ -149,7 +149,7 @@ def counts_readers(backend: Backend, program: Program) -> list[str]:
 
 @relation("everything is written", 2)
 def writes_all(backend: Backend, program: Program) -> list[str]:
-    """What was in a gradient's memory before does not matter when it is written."""
+    """A gradient with requirement write does not depend on the old content of its memory."""
     base = _simple(program)
     if base is None:
         return []

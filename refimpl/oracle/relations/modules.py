@@ -25,7 +25,7 @@ def _first(program: Program, *names: str) -> Step | None:
 
 
 def _is_of_all(name: str) -> bool:
-    """Whether an array is of all contexts together: what a metric is handed comes slice by slice."""
+    """Whether an array covers all contexts together: a metric gets its arrays slice by slice."""
     return "@" not in name and "metric:" not in name
 
 
@@ -50,7 +50,7 @@ def ignores_devices(backend: Backend, program: Program) -> list[str]:
 
 @relation("save and load", 3)
 def resumes(backend: Backend, program: Program) -> list[str]:
-    """Training goes on in a module that was loaded, with parameters and optimizer states, as in the one that was saved.
+    """A module that loads parameters and optimizer states trains on like the saved module.
 
     Rules that count updates, and schedules, start again: counts are in no file.
     """
@@ -175,7 +175,7 @@ def _given(array: np.ndarray) -> Step:
 
 
 def _described(program: Program) -> dict[int, Step]:
-    """What a switch to each bucket that batches name must say."""
+    """The arguments of a switch to each bucket that batches name."""
     names = {bucket["key"]: bucket for bucket in program.get("settings", {}).get("buckets", [])}
     found: dict[int, Step] = {}
     for step in program["steps"]:

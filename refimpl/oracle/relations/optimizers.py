@@ -27,7 +27,7 @@ def _ends(end: str, name: str) -> bool:
 
 @relation("others' updates", 5)
 def ignores_other_weights(backend: Backend, program: Program) -> list[str]:
-    """What becomes of a weight does not depend on the updates of others."""
+    """A weight does not depend on the updates of other weights."""
     indices = [index for step in program["steps"] if step["do"] == "update" for index in step["indices"]]
     lines: list[str] = []
     for alone in dict.fromkeys(indices if len(set(indices)) > 1 else ()):

@@ -16,7 +16,7 @@ Rule = Callable[[Backend, Program], list[str]]
 
 @dataclass(frozen=True)
 class Relation:
-    """One relation; called with a backend and a program it returns what differs, one line for each array."""
+    """One relation; called with a backend and a program it returns the differences, one line for each array."""
 
     name: str
     levels: tuple[int, ...]
@@ -24,7 +24,7 @@ class Relation:
     rule: Rule
 
     def __call__(self, backend: Backend, program: Program) -> list[str]:
-        """What differs; nothing where the program is of another level, or the relation is broken on purpose."""
+        """The differences; none where the program is of another level, or the relation is broken on purpose."""
         if program["level"] not in self.levels or kept_on_purpose(self.name, program):
             return []
         if self.name != "again" and draws_numbers(program):  # each run draws others
@@ -59,11 +59,11 @@ def relation(name: str, *levels: int) -> Callable[[Rule], Rule]:
 
 
 def changed(backend: Backend, program: Program) -> Trace:
-    """Run a changed program, of which the implementation must not refuse more than of the first one.
+    """Run a changed program, which the implementation must not refuse if it accepted the first one.
 
     Raises:
-        ChangedRefused: it does, or ends.
-        Unsupported: it does not offer what was changed.
+        ChangedRefused: it refuses or ends.
+        Unsupported: it lacks a feature of the changed program.
     """
     try:
         return backend.run(program)
@@ -76,8 +76,8 @@ def broken(backend: Backend, program: Program, names: Sequence[str] | None = Non
 
     Args:
         backend: the implementation.
-        program: the program; its own requirements, heads and steps are what relations change.
-        names: of relations; all by default.
+        program: the program; relations change its requirements, heads and steps.
+        names: names of relations; all by default.
 
     Raises:
         Unsupported, Refused, Crashed: as the implementation's ``run`` of the program itself.

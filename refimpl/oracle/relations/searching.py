@@ -32,20 +32,20 @@ def search(
     Args:
         backend: the implementation.
         seed: of the search.
-        programs: how many programs; None for no limit.
-        seconds: for how long; None for no limit.
+        programs: the number of programs; None for no limit.
+        seconds: the time; None for no limit.
         start: the number of the first program.
         step: from one program's number to the next one's.
-        level: of the programs; the highest that the implementation offers by default.
-        exclude: what is not drawn.
-        names: of relations; all by default.
+        level: the level of the programs; the highest that the implementation offers by default.
+        exclude: patterns that are not drawn.
+        names: names of relations; all by default.
         expected: whether a broken relation is known already; it is counted and not reported.
-        most: how many causes to find at most.
+        most: the largest number of causes.
         note: called after every program, with the cause that it showed first, if any.
-        repeats: how many further programs may show a cause that is known, before drawing leaves it out.
+        repeats: the number of further programs that show a known cause before it is excluded.
 
     Returns:
-        what was found; ``statuses`` counts programs as ``refused``, and as FAITHFUL and a clause those that a relation
+        the findings; ``statuses`` counts programs as ``refused``, and as FAITHFUL and a clause those that a relation
         was not asked of because it is broken on purpose.
     """
     began = time.monotonic()

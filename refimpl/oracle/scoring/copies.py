@@ -42,7 +42,7 @@ def copy_package(folder: Path) -> Path:
 def _compiled() -> tuple[tempfile.TemporaryDirectory[str], Path]:
     """A copy with Python's bytecode, which is imported in half the time; it goes with this process.
 
-    Implementations share its files, but for the one that a fault replaces: bytecode of that is out of date.
+    Implementations share its files except the one that a fault replaces, whose bytecode is out of date.
     """
     holder = tempfile.TemporaryDirectory(prefix="refimpl-compiled-")
     root = copy_package(Path(holder.name))
@@ -52,13 +52,13 @@ def _compiled() -> tuple[tempfile.TemporaryDirectory[str], Path]:
 
 @contextmanager
 def faulty(fault: Fault | None, capabilities: Capabilities | None = None) -> Iterator[Isolated]:
-    """An implementation that has one fault, or none, for the length of a block.
+    """An implementation with one fault, or none, during a block.
 
     Its loops run as Python, so that nothing is compiled.
 
     Args:
-        fault: what is wrong with it; None for a right one, to compare with.
-        capabilities: what may be drawn; what the fault can show in by default.
+        fault: the fault; None for a correct copy, to compare with.
+        capabilities: limits of drawing; by default the programs in which the fault can show.
 
     Raises:
         ValueError: the fault does not fit the code.
@@ -86,9 +86,7 @@ a choice of the scoring, no fact about operators."""
 
 
 def capabilities_of(fault: Fault | None) -> Capabilities:
-    """What to draw, as somebody would who tests what the fault is in: its operators in graphs with COMPANIONS, or
-    everything of its level.
-    """
+    """The capabilities for drawing: the operators at fault in graphs with COMPANIONS, or all of the fault's level."""
     if fault is None:
         return Capabilities(level=6, corners=True)
     alone = fault.level <= 2 and fault.operators  # the networks of modules need several operators

@@ -1,4 +1,4 @@
-"""Searching implementations with a fault, one after the other, and what came of it."""
+"""Search implementations with a fault, one after the other, and collect the results."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ SHRINK_SECONDS, SHRINK_NODES = 5.0, 3
 
 
 def score_one(fault: Fault, right: Backend, seconds: float, seed: int = 0, programs: int | None = None) -> Row:
-    """Search one faulty implementation until something is found; returns a row of results.
+    """Search one faulty implementation until the first finding; returns a row of results.
 
     A failure counts if an implementation without the fault, which otherwise runs in the same way, passes the program.
-    One that does not answer in time ends the search; its program is not shrunk.
+    A program without an answer in time ends the search and is not shrunk.
 
     Args:
         fault: the fault.
         right: a copy without a fault.
-        seconds: of processor time, how long to search.
-        seed: of the search.
-        programs: how many programs at most.
+        seconds: the processor time of the search.
+        seed: the seed of the search.
+        programs: the largest number of programs.
     """
     row: Row = {
         "id": fault.id, "class": fault.kind, "several": fault.several, "held": fault.held, "level": fault.level,
@@ -73,8 +73,8 @@ def hunt(wrong: Backend, right: Backend, seconds: float, seed: int = 0, programs
     """Search ``wrong`` for one cause that ``right`` does not show; see :func:`score_one`.
 
     Returns:
-        what was found, and when, before its program was shrunk. Times are processor time, of this process and that of
-        ``wrong`` together: what a clock would show on a machine that does nothing else.
+        the finding, and its time before its program was shrunk. Times are processor time, of this process and that of
+        ``wrong`` together, as on a machine without other load.
 
     Raises:
         Silent: ``wrong`` did not answer a program in time.
@@ -109,7 +109,7 @@ def hunt(wrong: Backend, right: Backend, seconds: float, seed: int = 0, programs
 
 
 def _clock(backend: Backend) -> Callable[[], float]:
-    """Seconds of processor time of this process, of those that it started and that have ended, and of a backend's."""
+    """Seconds of processor time of this process, of its ended child processes, and of a backend's process."""
 
     def now() -> float:
         ended = os.times()
@@ -128,10 +128,10 @@ def _processor_time(process: int) -> float:
 
 
 def row_of(fault: Fault, result: Result) -> Row:
-    """What a search says about a fault.
+    """The result of a search for a fault.
 
     ``seconds`` go to the first counter-example (or to the end), ``shrinking`` from there to its cause; ``named`` says
-    whether the operator that is suspected is one of the fault's, None for a fault that is in no operator; ``statuses``
+    whether the suspected operator is one of the fault's, None for a fault that is in no operator; ``statuses``
     counts programs.
     """
     row: Row = {
@@ -153,20 +153,20 @@ def score(
     given: Sequence[Fault], results: Path, seconds: float = 60.0, seed: int = 0,
     note: Callable[[Row], None] | None = None,
 ) -> list[Row]:
-    """Search for those of the given faults that a file of results does not have, and append each to it.
+    """Search for each given fault that a file of results lacks, and append its row.
 
     Args:
         given: the faults.
         results: a file of JSON lines. Several processes may append to one.
-        seconds: of processor time, how long to search for each.
-        seed: of the searches.
+        seconds: the processor time of each search.
+        seed: the seed of the searches.
         note: called with every new row.
 
     Returns:
         the rows of the given faults, old and new.
 
     Raises:
-        ValueError: a line of the file is none of results.
+        ValueError: a line of the file is no row of results.
     """
     known = {row["id"]: row for row in read(results)}
     missing = [fault for fault in given if fault.id not in known]
@@ -183,7 +183,7 @@ def score(
 def append(results: Path, row: Row) -> None:
     """Add a row to a file in one write, which lines of other processes do not cut in two.
 
-    The line ends what a process that was killed may have left unfinished.
+    A line break ends a line that a killed process may have left unfinished.
     """
     torn = results.exists() and not results.read_bytes().endswith(b"\n") and results.stat().st_size > 0
     descriptor = os.open(results, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
@@ -194,7 +194,7 @@ def append(results: Path, row: Row) -> None:
 
 
 def read(results: Path) -> list[Row]:
-    """The rows of a file of results, none where there is no file; lines that were cut short are left out.
+    """The rows of a file of results, none where there is no file; incomplete lines are skipped.
 
     Raises:
         ValueError: the file holds something else.

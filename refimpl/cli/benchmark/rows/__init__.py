@@ -1,4 +1,4 @@
-"""What is measured, as data: rows of groups, each with the way to do it here, in MXNet and in PyTorch.
+"""The measurements as data: rows by group, each with its code for refimpl, MXNet and PyTorch.
 
 This package is read by the Pythons of other libraries too (3.8 or newer, with NumPy), under the name ``rows``.
 """

@@ -1,4 +1,4 @@
-"""What is done around the operators: handing over calls, binding, updating, storing, buckets, memory."""
+"""Work around the operators: handing over calls, binding, updating, storing, buckets, memory."""
 
 import os
 import sys

@@ -170,7 +170,7 @@ def sentences(batch, steps, words):
 
 
 def training(net, name, data, label, contexts, sizes):
-    """The case of a network: ``net(mx)`` makes its symbol, ``sizes`` are what PyTorch's needs."""
+    """The case of a network: ``net(mx)`` makes its symbol, ``sizes`` are the arguments of PyTorch's network."""
     def mx(mx):
         symbol = net(mx)
         module, batch = module_of(mx, symbol, data, label, contexts)

@@ -1,7 +1,7 @@
 """One operator at a time, forward and both ways, on the shapes that networks have.
 
-A family takes a row's numbers and says which inputs the operator has, how it is called on symbols, and what PyTorch
-calls it. ``both`` is whether the gradients of all inputs are computed too.
+A family maps a row's numbers to the operator's inputs, its call on symbols, and PyTorch's function. ``both`` is whether
+the gradients of all inputs are computed too.
 """
 
 import numpy as np
@@ -13,8 +13,8 @@ def operator(inputs, symbol, function, both, flops=0, training=False, tensors=No
     """The case of an operator.
 
     ``inputs`` are the numbers by name; ``symbol(sym, ...)`` composes it on variables of these names;
-    ``function(torch)`` is what is called with tensors, of ``tensors`` where PyTorch's differ. Forward runs as in
-    training if ``training`` says so. The least traffic is each input and output once, and each of their gradients.
+    ``function(torch)`` is called with tensors, made of ``tensors`` where PyTorch's inputs differ. Forward runs in
+    training mode with ``training``. The least traffic is each input and output once, and each of their gradients.
     """
     def mx(mx):
         random = np.random.RandomState(0)

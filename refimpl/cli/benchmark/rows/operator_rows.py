@@ -18,7 +18,7 @@ def both_ways(title, family, /, **numbers):
 
 
 def convolutions():
-    """Those of ResNet, LeNet and MobileNet, and some between."""
+    """Convolutions of ResNet, LeNet and MobileNet, and some of sizes between."""
     table = [
         ("3x3 16>16 32^2 b32", (32, 16, 32, 16, 3), {}), ("3x3 64>64 8^2 b32", (32, 64, 8, 64, 3), {}),
         ("3x3/2 16>32 32^2 b32", (32, 16, 32, 32, 3), {"s": 2}), ("3x3 64>64 56^2 b4", (4, 64, 56, 64, 3), {}),
@@ -126,7 +126,7 @@ def elementwise():
 
 
 def moves():
-    """Reductions, copies, and what looks up or sorts."""
+    """Reductions, copies, lookups and sorts."""
     found = []
     for axis, shape in (((), IMAGES), ((0,), MATRIX), ((1,), MATRIX), ((0, 2, 3), IMAGES), ((1,), (64, 128, 64))):
         sizes = "x".join(map(str, shape))

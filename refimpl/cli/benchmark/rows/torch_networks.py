@@ -28,7 +28,7 @@ def lenet(torch, classes, image):
 
 
 def residual(torch, main, shortcut, after=None, before=None):
-    """``main(x) + shortcut(x)``, with what comes before both and after the sum."""
+    """``main(x) + shortcut(x)``, with layers before both and after the sum."""
     class Unit(torch.nn.Module):
         def __init__(self):
             super().__init__()

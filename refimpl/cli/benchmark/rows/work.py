@@ -1,4 +1,4 @@
-"""What a row is, and the random numbers that rows are computed on."""
+"""The class of a row, and the random numbers that rows compute with."""
 
 import collections
 
