@@ -17,8 +17,8 @@ from .context import Context
 from .executor.cached_op import CachedOp
 from .executor.fixed import FixedDict, FixedList
 from .ndarray import NDArray, array, zeros
-from .ndarray.requirements import require_known
-from .ndarray.restoring import unchanged_on_failure
+from .ndarray.tape import require_known
+from .ndarray.undo import undo
 from .symbol import Symbol
 
 Given = dict[str, NDArray] | list[NDArray] | tuple[NDArray, ...] | None
@@ -134,7 +134,7 @@ class Executor:
             AttributeError: a value has no dtype (a list), or an input never got a value.
         """
         given = [self._slots[name] for name in kwargs if name in self._slots]
-        with unchanged_on_failure(given, list(self.aux_arrays), shallow=[self._slots, vars(self)]):
+        with undo(given, list(self.aux_arrays), dicts=[self._slots, vars(self)]):
             return self._forward(is_train, kwargs)
 
     def _forward(self, is_train: bool, values: dict[str, Any]) -> list[NDArray]:
@@ -185,7 +185,7 @@ class Executor:
         if out_grads is not None:
             heads = [head.copyto(self._device) for head in self._listed(out_grads)]
         own = [self._gradient(name) for name in self._input_names]
-        with unchanged_on_failure(own, self._user_grads, list(self.aux_arrays)):
+        with undo(own, self._user_grads, list(self.aux_arrays)):
             autograd.backward(self.outputs, heads)
             for name, gradient in self._user_grads.items():
                 slot = self._slots[name]
@@ -275,7 +275,7 @@ class Executor:
                         "Executor/copy-shape", f"{name} has shape {value.shape}, the executor's has {slot.shape}"
                     )
                 jobs.append((name, value, slot))
-        with unchanged_on_failure([slot for _, _, slot in jobs], shallow=[self._slots]):
+        with undo([slot for _, _, slot in jobs], dicts=[self._slots]):
             for name, value, slot in jobs:
                 if slot is None:
                     self._slots[name] = value.copyto(self._device)  # type: ignore[assignment]  # as above

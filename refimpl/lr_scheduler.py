@@ -27,6 +27,8 @@ class LRScheduler:
         ValueError: it is negative, ``warmup_begin_lr`` is above ``base_lr``, or the mode is unknown.
     """
 
+    _undo_follows = True
+
     def __init__(
         self, base_lr: float = 0.01, warmup_steps: int = 0, warmup_begin_lr: float = 0,
         warmup_mode: str = "linear",

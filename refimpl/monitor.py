@@ -12,7 +12,7 @@ import numpy as np
 from .base import decides, refusal
 from .log import LOG
 from .ndarray import NDArray, array
-from .ndarray.restoring import unchanged_on_failure
+from .ndarray.undo import undo
 
 Entry = tuple[int, str, str]
 
@@ -80,7 +80,7 @@ class Monitor:
         """
         if not self.activated:
             return []
-        with unchanged_on_failure(self.queue, listed=False):
+        with undo(dicts=[self.queue]):
             for exe in self.exes:
                 for values in (exe.arg_dict, exe.aux_dict):
                     for name, value in values.items():

@@ -16,7 +16,7 @@ from ..kernels.foundation import collector_pause as collection
 from ..kernels.foundation import known
 from ..ndarray import NDArray, zeros
 from ..ndarray.creation import zeros_of
-from ..ndarray.requirements import REQUIREMENTS, require_known
+from ..ndarray.tape import REQUIREMENTS, require_known
 from ..symbol import devices, inference, storage
 from ..symbol.graph import Facts
 from ..symbol.inferred_lists import require_sides

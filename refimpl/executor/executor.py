@@ -7,31 +7,35 @@ from call to call, and gradients are written, accumulated or not computed, as ``
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import decides, described, refusal, shapes_in_words
+from .. import engine
+from ..base import MXNetError, decides, described, refusal, shapes_in_words
 from ..context import Context
+from ..engine import fast_road
+from ..engine.compiling import RUNNING
 from ..kernels.foundation import collector_pause as collection
 from ..ndarray import NDArray, zeros
-from ..ndarray.restoring import Held, unchanged_on_failure
-from ..symbol import Symbol
+from ..ndarray.undo import undo
+from ..symbol import Symbol, storage
 from ..symbol.describe import debug_text
 from ..symbol.inference import is_shown_whole
 from ..symbol.inferred_lists import known_shapes
 from ..symbol.ir import variables
 from ..symbol.memory import Plan
-from . import unfinished
 from .fixed import FixedDict, FixedList
 from .memory_pool import Pool
 from .program import Program
-from .sparse_borders import borders
-from .step_runner import MonitorCallback, run_monitored, run_steps
-from .steps import Step
+from .sparse_borders import Borders
+from .step_runner import MonitorCallback, run_monitored, run_one, touched
+from .steps import Step, StepFailed
 
 if TYPE_CHECKING:
     from .binding import Bound
@@ -70,10 +74,16 @@ class Executor:
         self.aux_arrays: list[NDArray] = FixedList(bound.auxiliary)
         self._grad_req = bound.requirements
         pool = shared_exec.program.pool if shared_exec is not None else Pool()
-        self._borders = borders(symbol, bound)
+        arrays = [*bound.arguments, *bound.gradients, *bound.auxiliary]
+        makes_sparse = any(map(storage.makes_sparse, bound.order))
+        is_sparse = makes_sparse or any(array is not None and array.is_sparse for array in arrays)
+        self._borders = border = Borders(symbol, bound) if is_sparse else None
         with collection.paused():  # a third of the time would go into the garbage collector, which finds none here
-            self.program: Program = Program(symbol, ctx, self._borders.inside, pool, self._borders.lasting)
-        self.outputs: list[NDArray] = self._borders.enclose(self.program)
+            self.program: Program = (
+                Program(symbol, ctx, bound, pool) if border is None
+                else Program(symbol, ctx, border.inside, pool, border.lasting)
+            )
+        self.outputs: list[NDArray] = self.program.outputs if border is None else border.enclose(self.program)
         self._monitor: tuple[MonitorCallback, bool] | None = None
         self._ran = False  # whether memory holds the values of a forward
 
@@ -102,27 +112,27 @@ class Executor:
         """
         with self.program.pool.turn:
             arguments = self._assigned(kwargs) if kwargs else {}
-            held = Held(*arguments.values(), *self.aux_arrays) if arguments or self.aux_arrays else None
-            try:
+            with undo_forward([self], arguments.values()):
                 for name, argument in arguments.items():
                     argument[:] = kwargs[name]
                 self._run_forward(is_train)
-            except BaseException:
-                unfinished.forward_failed([self], held)
-                raise
         return self.outputs
 
     @decides("Executor/repeatable")
     def _run_forward(self, is_train: bool, run: Callable[[], None] | None = None) -> None:
         """Compute the outputs; the caller handles a failure. ``run`` replaces the plain run of the steps."""
         pool, program = self.program.pool, self.program
+        if program.forward_table is None:
+            program.make_tables()
         pool.unfinished = True
-        self._borders.before_forward()
+        if self._borders is not None:
+            self._borders.before_forward()
         if run is None:
             self._run_steps(program.forward_steps, is_train, program.forward_table)
         else:
             run()
-        self._borders.after_forward()
+        if self._borders is not None:
+            self._borders.after_forward()
         self._ran = True
         pool.unfinished = False
 
@@ -168,27 +178,51 @@ class Executor:
         """
         with self.program.pool.turn:
             self._begin_backward(out_grads)
-            with unfinished.backward_of([self]):
+            with undo_backward([self]):
                 self._run_backward(is_train)
 
     def _begin_backward(self, out_grads: Any) -> None:
         """Make the checks of :meth:`backward`, and copy the head gradients."""
         if self.program.gradients.refused is not None:
             raise self.program.gradients.refused
-        unfinished.require_forward([self])
-        self._set_heads(out_grads)
+        if self.program.pool.unfinished:
+            require_forward([self])
+        listed = () if out_grads is None else self._listed_heads(out_grads)
+        heads = zip(self.program.heads, self.program.head_needed, strict=True)
+        for number, (head, needed) in enumerate(heads):
+            if not needed:
+                continue
+            if number >= len(listed):
+                raise refusal(
+                    "Executor/head-needed",
+                    f"output {self._symbol.list_outputs()[number]} is not a loss: give its head gradient to"
+                    " backward, or end the network with a loss such as make_loss",
+                )
+            given = listed[number]
+            assert head is not None
+            if given.shape != head.shape:
+                raise refusal(
+                    "Executor/head-shape",
+                    f"head gradient {number} has shape {given.shape}, the output has {head.shape}",
+                )
+            given.copyto(head)
 
+    @decides("Executor/before-forward")
     def _run_backward(self, is_train: bool = True, run: Callable[[], None] | None = None) -> None:
         """Compute the gradients; the caller handles a failure. ``run`` replaces the plain run of the steps."""
         program = self.program
-        if not self._ran:
-            unfinished.clear(program)
-        self._borders.before_backward()
+        if not self._ran:  # without a forward the planned memory holds zeros
+            for key in program.plan.place:
+                engine.overwrite(program.buffers[key])
+                program.buffers[key].fill(0)
+        if self._borders is not None:
+            self._borders.before_backward()
         if run is None:
             self._run_steps(program.backward_steps, is_train, program.backward_table)
         else:
             run()
-        self._borders.after_backward()
+        if self._borders is not None:
+            self._borders.after_backward()
 
     def _listed_heads(self, out_grads: Any) -> Sequence[NDArray]:
         """Head gradients in the order of the outputs, from an array, a list or a dict by name."""
@@ -207,27 +241,6 @@ class Executor:
                 "Executor/head-type", "inputs must be NDArray: head gradients are given as NDArrays", TypeError
             )
         return out_grads
-
-    def _set_heads(self, out_grads: Any) -> None:
-        listed = () if out_grads is None else self._listed_heads(out_grads)
-        program = self.program
-        for number, (head, needed) in enumerate(zip(program.heads, program.head_needed, strict=True)):
-            if not needed:
-                continue
-            if number >= len(listed):
-                raise refusal(
-                    "Executor/head-needed",
-                    f"output {self._symbol.list_outputs()[number]} is not a loss: give its head gradient to"
-                    " backward, or end the network with a loss such as make_loss",
-                )
-            given = listed[number]
-            assert head is not None
-            if given.shape != head.shape:
-                raise refusal(
-                    "Executor/head-shape",
-                    f"head gradient {number} has shape {given.shape}, the output has {head.shape}",
-                )
-            given.copyto(head)
 
     # --- watching ----------------------------------------------------------------------------------
 
@@ -308,7 +321,7 @@ class Executor:
                         f"{name} has shape {value.shape}, the executor's has {mine[name].shape}",
                     )
                 jobs.append((value, mine[name]))
-        with unchanged_on_failure([target for _, target in jobs]):
+        with undo([target for _, target in jobs]):
             for value, target in jobs:
                 if value is not target and (value.is_sparse or target.is_sparse or value._data is not target._data):
                     value.copyto(target)
@@ -372,3 +385,102 @@ class Executor:
         made = Executor(self._symbol, self._ctx, bound, shared_exec=self)
         made._monitor = self._monitor
         return made
+
+
+# --- the steps -----------------------------------------------------------------------------------------
+
+
+def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Any) -> None:
+    """Run ``steps``, or replay the calls that ``table`` has recorded, in an order that keeps reads after writes.
+
+    The outputs of a step that fails hold its error from then on.
+    """
+    at = 0
+    try:
+        if table is not None and fast_road.is_open() and table.is_replayed(is_train):
+            return
+        if fast_road.is_quiet():
+            for at, step in enumerate(RUNNING.begin(steps)):  # noqa: B007  # `at` says which step failed
+                step.run(is_train)
+            return
+    except StepFailed as failure:
+        _go_on(failure.__cause__, steps, failure.number, is_train, context)
+        return
+    except MXNetError as error:
+        _go_on(error, steps, at, is_train, context)
+        return
+    for step in steps:
+        run_one(step, is_train, context)
+
+
+def _go_on(error: Any, steps: Sequence[Step], failed: int, is_train: bool, context: Context) -> None:
+    """Let the outputs of a failed step hold its error, and run the later steps that do not read them."""
+    spoiled = touched(steps[failed]).writes
+    if not spoiled:
+        raise error from error.__cause__
+    engine.fail(error, spoiled)
+    for step in steps[failed + 1 :]:
+        run_one(step, is_train, context)
+
+
+# --- a forward or backward that does not finish --------------------------------------------------------
+
+# States and accumulated gradients are as before the call. Outputs, and gradients with grad_req 'write', hold no values:
+# reading one raises an error until the call is repeated. The values that forward keeps for backward are in memory that
+# executors share; ``Pool.unfinished`` says that no backward may use them.
+
+
+@decides("Module/unfinished")
+def undo_forward(
+    executors: Sequence[Executor], inputs: Iterable[NDArray] = (), settle: Callable[[], object] = lambda: None
+) -> AbstractContextManager[None]:
+    """A block, a forward of ``executors``. If it fails, states and ``inputs`` are as before; outputs hold no values.
+
+    ``settle`` waits for threads that still run.
+    """
+    arrays = [*inputs]
+    for executor in executors:
+        arrays += executor.aux_arrays
+    return undo(arrays, settle=settle, then=partial(_forward_failed, executors))
+
+
+def _forward_failed(executors: Sequence[Executor]) -> None:
+    for executor in executors:
+        executor.program.pool.unfinished = True
+    _spoil("forward", [array for executor in executors for array in executor.outputs])
+
+
+@decides("Module/unfinished")
+def undo_backward(
+    executors: Sequence[Executor], settle: Callable[[], object] = lambda: None
+) -> AbstractContextManager[None]:
+    """A block, a backward of ``executors``. If it fails, gradients with 'add' are as before; others hold no values."""
+    written: list[NDArray] = []
+    kept: list[NDArray] = []
+    for executor in executors:
+        for array, requirement in zip(executor._bound.gradients, executor._grad_req, strict=True):
+            if array is not None and requirement != "null":
+                (kept if requirement == "add" or array.is_sparse else written).append(array)
+        kept += executor.aux_arrays
+    return undo(kept, settle=settle, then=partial(_spoil, "backward", written))
+
+
+def _spoil(what: str, arrays: Sequence[Any]) -> None:
+    """Mark arrays as holding no values."""
+    engine.spoil(
+        engine.unfinished(what), [array._values._buffer if array.is_sparse else array._buffer for array in arrays]
+    )
+
+
+def require_forward(executors: Iterable[Executor]) -> None:
+    """Refuse a backward after a forward that did not finish.
+
+    Raises:
+        MXNetError: the last forward on the memory of one of ``executors`` did not finish.
+    """
+    for executor in executors:
+        if executor.program.pool.unfinished:
+            raise refusal(
+                "Executor/unfinished", "the last forward did not finish, and there is nothing to compute gradients"
+                " from; run forward again",
+            )

@@ -59,8 +59,8 @@ _Later = tuple[int | None, Wanted]
 class Program:
     """A graph with memory: ``forward_steps`` and ``backward_steps`` to run, and their arrays.
 
-    ``forward_table`` and ``backward_table`` record the kernel calls of the steps for replays; None without
-    ``refimpl/replay``.
+    ``forward_table`` and ``backward_table`` record the kernel calls of the steps for replays; None while the fast road
+    is off.
 
     ``outputs`` are the arrays of the graph's outputs, ``heads`` the arrays of the head gradients (None for a head
     gradient that nobody reads), ``head_needed`` says which outputs have such an array. ``derived`` is the graph with
@@ -89,8 +89,14 @@ class Program:
         later = self._place(wanted)
         self.plan = self._plan({number for number, _ in later if number is not None} | lasting(self.graph))
         self.forward_steps, self.backward_steps = self._list(later)
-        tables: tuple[Any, Any] = (None, None) if fast_road.road is None else fast_road.road.tables_of(self)
-        self.forward_table, self.backward_table = tables
+        self.forward_table: Any = None
+        self.backward_table: Any = None
+        self.make_tables()
+
+    def make_tables(self) -> None:
+        """Make the tables; while the fast road is off there are none, and a later run makes them."""
+        if fast_road.is_on():
+            self.forward_table, self.backward_table = fast_road.road.tables_of(self)
 
     @property
     def allocated(self) -> int:

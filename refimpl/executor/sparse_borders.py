@@ -29,33 +29,6 @@ if TYPE_CHECKING:
     from .program import Program
 
 
-class NoBorders:
-    """The border where no array is sparse: the program binds the caller's arrays, ``inside``, themselves."""
-
-    def __init__(self, bound: Bound) -> None:
-        self.inside = bound
-
-    def lasting(self, graph: Graph) -> set[int]:
-        """The numbers of the graph's values that are read after backward: their memory must not be reused."""
-        return set()
-
-    def enclose(self, program: Program) -> list[NDArray]:
-        """Take the program that was made of ``inside``; returns the outputs that the caller sees."""
-        return program.outputs
-
-    def before_forward(self) -> None:
-        """Copy sparse arguments and states into dense memory."""
-
-    def after_forward(self) -> None:
-        """Copy outputs and states from dense memory into sparse arrays."""
-
-    def before_backward(self) -> None:
-        """Copy sparse gradients that backward adds to into dense memory."""
-
-    def after_backward(self) -> None:
-        """Copy gradients from dense memory into sparse arrays."""
-
-
 class SparseStep(ForwardStep):
     """Runs one node on sparse arrays, as ``mx.nd`` does.
 
@@ -103,15 +76,13 @@ class SparseStep(ForwardStep):
 
 
 @decides("Sparse/bind")
-class Borders(NoBorders):
+class Borders:
     """The border where some array is sparse: ``inside`` has dense arrays in the place of sparse ones."""
 
     def __init__(self, symbol: Symbol, bound: Bound) -> None:
-        super().__init__(
-            replace(
-                bound, arguments=_dense(bound.arguments), gradients=_dense(bound.gradients),
-                auxiliary=_dense(bound.auxiliary),
-            )
+        self.inside = replace(
+            bound, arguments=_dense(bound.arguments), gradients=_dense(bound.gradients),
+            auxiliary=_dense(bound.auxiliary),
         )
         self.bound = bound
         arguments, auxiliary = variables(symbol.order())
@@ -211,14 +182,6 @@ class Borders(NoBorders):
     def _value(self, entry: Entry) -> NDArray:
         key = key_of(entry)
         return self._given[key] if key in self._given else NDArray(self._program.buffers[key], self._program.ctx)
-
-
-def borders(symbol: Symbol, bound: Bound) -> NoBorders:
-    """The border for the bound arrays: ``NoBorders`` where no array is sparse and no operator returns a sparse one."""
-    arrays = [*bound.arguments, *bound.gradients, *bound.auxiliary]
-    order = bound.order or symbol.order()
-    made = any(map(storage.makes_sparse, order))
-    return Borders(symbol, bound) if made or any(a is not None and a.is_sparse for a in arrays) else NoBorders(bound)
 
 
 def _dense(arrays: Sequence[Any]) -> list[Any]:

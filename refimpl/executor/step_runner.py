@@ -1,25 +1,24 @@
-"""How an executor runs its steps: one after the other, or as tasks of the engine.
+"""Steps that do not run in the plain loop of ``executor.py``: as tasks of the engine, or watched by a monitor.
 
-Usually the steps run in a plain loop. When an engine with threads is chosen, when some memory holds a failure, or when
-the profiler is on, each step is handed to the engine, with the memory that it reads and writes.
+When an engine with threads is chosen, when some memory holds a failure, or when the profiler is on, each step is handed
+to the engine, with the memory that it reads and writes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import engine
-from ..base import MXNetError, decides
+from ..base import decides
 from ..context import Context
-from ..engine import fast_road, profiling_hook
-from ..engine.compiling import RUNNING
+from ..engine import profiling_hook
 from ..kernels.foundation import Buffer
 from ..ndarray import NDArray, zeros
 from ..resource import random_streams
 from ..symbol.ir import is_placeholder
 from .monitored_names import monitored_inputs
-from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, StepFailed, ZeroStep
+from .steps import AddStep, BackwardStep, CopyStep, ForwardStep, Step, ZeroStep
 
 if TYPE_CHECKING:
     from .program import Wanted
@@ -64,39 +63,6 @@ def _touched_backward(step: BackwardStep) -> Touched:
     changed = [b for name, b in needs if b is not None and name in step.op.mutates]
     reads = [*step.heads, *[b for b in step.needs if b is not None]]
     return Touched(step.node.name, reads, [b for b in step.gradients if b is not None], changed)
-
-
-def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Any) -> None:
-    """Run ``steps``, or replay the calls that ``table`` has recorded, in an order that keeps reads after writes.
-
-    The outputs of a step that fails hold its error from then on.
-    """
-    at = 0
-    try:
-        if table is not None and fast_road.is_open() and table.is_replayed(is_train):
-            return
-        if fast_road.is_quiet():
-            for at, step in enumerate(RUNNING.begin(steps)):  # noqa: B007  # `at` says which step failed
-                step.run(is_train)
-            return
-    except StepFailed as failure:
-        _go_on(failure.__cause__, steps, failure.number, is_train, context)
-        return
-    except MXNetError as error:
-        _go_on(error, steps, at, is_train, context)
-        return
-    for step in steps:
-        run_one(step, is_train, context)
-
-
-def _go_on(error: Any, steps: Sequence[Step], failed: int, is_train: bool, context: Context) -> None:
-    """Let the outputs of a failed step hold its error, and run the later steps that do not read them."""
-    spoiled = touched(steps[failed]).writes
-    if not spoiled:
-        raise error from error.__cause__
-    engine.fail(error, spoiled)
-    for step in steps[failed + 1 :]:
-        run_one(step, is_train, context)
 
 
 @decides("Executor/monitor", "passes/monitored")

@@ -16,7 +16,7 @@ from ..io import DataBatch, DataDesc, DataIter
 from ..kernels.foundation import reserving
 from ..log import LOG
 from ..ndarray import NDArray
-from ..ndarray.restoring import delivered
+from ..ndarray.undo import delivered
 from ..recordio import MXIndexedRecordIO, MXRecordIO, unpack
 from .creating import CreateAugmenter
 from .image import imdecode

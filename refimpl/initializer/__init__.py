@@ -7,9 +7,19 @@ from ..ndarray import NDArray, load
 from ..util import is_np_array
 from .combined import Load, Mixed
 from .drawn import MSRAPrelu, Normal, Orthogonal, Uniform, Xavier
-from .fixed import Bilinear, Constant, LSTMBias, One, Zero
 from .fused import FusedRNN
-from .initializer import InitDesc, Initializer, alias, create, register
+from .initializer import (
+    Bilinear,
+    Constant,
+    InitDesc,
+    Initializer,
+    LSTMBias,
+    One,
+    Zero,
+    alias,
+    create,
+    register,
+)
 
 __all__ = [
     "Bilinear", "Constant", "FusedRNN", "InitDesc", "Initializer", "LSTMBias", "Load", "MSRAPrelu", "Mixed",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .csv_iter import CSVIter
-from .desc import DataBatch, DataDesc
 from .image_det_record_iter import ImageDetRecordIter
 from .image_record_iter import (
     ImageRecordInt8Iter,
@@ -12,7 +11,7 @@ from .image_record_iter import (
     ImageRecordUInt8Iter,
     ImageRecordUInt8Iter_v1,
 )
-from .iterator import DataIter, MXDataIter
+from .iterator import DataBatch, DataDesc, DataIter, MXDataIter
 from .libsvm_iter import LibSVMIter
 from .mnist import MNISTIter
 from .ndarray_iter import NDArrayIter

@@ -11,7 +11,7 @@ import numpy as np
 from ..base import decides, refusal, require
 from ..kernels.foundation import reserving
 from .arguments import Arguments
-from .desc import DataDesc
+from .iterator import DataDesc
 from .rounds import RoundIter
 from .text_lines import bad_cell, lines_of, numbers
 

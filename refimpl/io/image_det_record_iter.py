@@ -14,8 +14,8 @@ from .arguments import Arguments
 from .augmentation import METHODS, MOST_PIXELS, method_of
 from .boxes import NAMES, BoxAugmentation, Boxed
 from .colors import brighter, moved_in_hls
-from .desc import DataDesc
 from .image_record_iter import RecordIter, mean_image
+from .iterator import DataDesc
 from .pictures import resize as resized
 from .pictures import shorter_edge
 from .shuffling import stream_of, unit

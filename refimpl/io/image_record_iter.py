@@ -14,7 +14,7 @@ from ..kernels.foundation import reserving
 from ..ndarray import array, load, save
 from .arguments import Arguments
 from .augmentation import DEFAULTS, Augmentation
-from .desc import DataDesc
+from .iterator import DataDesc
 from .record_file import RecordFile, Sample, read_list
 from .rounds import RoundIter
 from .shuffling import shuffled, stream_of, unit

@@ -1,7 +1,6 @@
 """The classes of ``mx.io`` under the name by which MXNet's pickles know them, ``mxnet.io.io``."""
 
-from .desc import DataBatch, DataDesc
-from .iterator import DataIter, MXDataIter
+from .iterator import DataBatch, DataDesc, DataIter, MXDataIter
 from .ndarray_iter import NDArrayIter
 from .utils import _init_data
 from .wrappers import PrefetchingIter, ResizeIter

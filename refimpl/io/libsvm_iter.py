@@ -10,7 +10,7 @@ import numpy as np
 from ..base import decides, refusal, require
 from ..ndarray import NDArray, sparse
 from .arguments import Arguments
-from .desc import DataDesc
+from .iterator import DataDesc
 from .rounds import RoundIter
 from .text_lines import TextLine, lines_of, numbers
 

@@ -11,10 +11,9 @@ import numpy as np
 from ..base import decides, refusal, require
 from ..log import LOG
 from ..ndarray import NDArray, array
-from ..ndarray.restoring import delivered
-from .desc import DataBatch, DataDesc
+from ..ndarray.undo import delivered
 from .idx import IMAGES, LABELS, read_idx
-from .iterator import MXDataIter
+from .iterator import DataBatch, DataDesc, MXDataIter
 from .shuffling import shuffled, stream_of
 
 # Accepted for old scripts, without effect: they steer threads, devices or shapes that do not exist here.

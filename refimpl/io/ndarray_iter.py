@@ -9,10 +9,9 @@ import numpy as np
 
 from ..base import decides, refusal, require
 from ..ndarray import NDArray, array, concatenate
-from ..ndarray.restoring import delivered
+from ..ndarray.undo import delivered
 from ..quirks import declare
-from .desc import DataBatch, DataDesc
-from .iterator import DataIter
+from .iterator import DataBatch, DataDesc, DataIter
 
 NamedArrays = list[tuple[str, NDArray]]
 _SHUFFLE = declare(
@@ -210,7 +209,8 @@ class NDArrayIter(DataIter):
         if self.cursor >= self.num_data:
             raise refusal("NDArrayIter/past-end", "DataIter needs reset.", AssertionError)
         start, stop = self.cursor, self.cursor + self.batch_size
-        require("NDArrayIter/before-first", stop > 0, "no batch yet: call next() or iter_next() first")
+        if stop <= 0:
+            raise refusal("NDArrayIter/before-first", "no batch yet: call next() or iter_next() first")
         if start < 0:
             left_over = self._left_over[which]
             return [
@@ -233,8 +233,8 @@ class NDArrayIter(DataIter):
     def _slice(self, value: NDArray, start: int, stop: int) -> NDArray:
         if value.is_sparse:
             return value[start : min(stop, self.num_data)].tostype("default")
-        key = (slice(None),) * self._axis + (slice(start, min(stop, self.num_data)),)
-        return value[key].copy()
+        rows = slice(start, min(stop, self.num_data))
+        return value[rows if self._axis == 0 else (*(slice(None),) * self._axis, rows)].copy()
 
     def _joined(self, pieces: list[NDArray]) -> NDArray:
         return concatenate(pieces, axis=self._axis) if len(pieces) > 1 else pieces[0]

@@ -10,9 +10,8 @@ import numpy as np
 from ..base import decides, require
 from ..kernels.foundation import reserving
 from ..ndarray import NDArray, array
-from ..ndarray.restoring import delivered
-from .desc import DataBatch, DataDesc
-from .iterator import MXDataIter
+from ..ndarray.undo import delivered
+from .iterator import DataBatch, DataDesc, MXDataIter
 
 
 class RoundIter(MXDataIter):

@@ -10,8 +10,7 @@ from typing import Any
 
 from ..base import decides, refusal
 from ..kernels.foundation.forks import hold_while_forking, own_lock, renew_in_child
-from .desc import DataBatch, DataDesc
-from .iterator import DataIter
+from .iterator import DataBatch, DataDesc, DataIter
 
 
 class _CurrentBatch(DataIter):

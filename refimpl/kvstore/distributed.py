@@ -134,7 +134,7 @@ class DistributedKVStore(KVStore):
         total = arrays[0] if alone else self._sum(key, arrays, known)  # type: ignore[arg-type]  # shape and dtype will do
         self._send_push(key, as_value(total))
 
-    def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
+    def _undo(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
         """A block that undoes nothing: sent messages cannot be taken back."""
         return nullcontext()
 
@@ -145,9 +145,6 @@ class DistributedKVStore(KVStore):
             if self._compression is not None and not replace:
                 piece = self._packed(key, number, piece)
             tickets.append(self._send(part.server, say.Push(self._part_id(key, number), piece, replace)))
-
-    def _pull_one(self, key: Key, targets: list[NDArray]) -> None:
-        self._pull_all([(key, targets)])
 
     @decides("Cluster/pull-all")
     def _pull_all(self, groups: Groups) -> None:

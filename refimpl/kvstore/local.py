@@ -10,15 +10,17 @@ from typing import Any
 from .. import optimizer as opt
 from ..base import decides, refusal, require
 from ..context import _DEFAULT as HOST
-from ..engine import fast_road
+from ..context import Context
+from ..kernels.foundation import Buffer, NoParams, allocate, get
+from ..kernels.foundation import run as runner
 from ..log import LOG
 from ..ndarray import NDArray
 from ..optimizer import states, updater
 from ..quirks import declare
-from . import row_sparse, sums
+from . import row_sparse
 from .compression import TwoBit, working_type
 from .interface import KVStoreBase
-from .pairs import Groups, Key, flatten, of_one_kind, require_integer, require_shape
+from .pairs import Groups, Key, paired, require_alike, require_shape
 
 UpdateFunction = Callable[[Any, NDArray, NDArray], None]
 
@@ -62,7 +64,7 @@ class KVStore(KVStoreBase):
 
     # --- the two rules ---------------------------------------------------------------------------
 
-    @decides("KVStore/push-replaces")
+    @decides("KVStore/push-replaces", "KVStore/updater", "KVStore/updater-key")
     def _push_one(self, key: Key, arrays: list[NDArray]) -> None:
         """Add up the pushed arrays; the sum replaces the stored array, or the updater is called with both."""
         stored = self._stored[key]
@@ -73,22 +75,16 @@ class KVStore(KVStoreBase):
         if self._updater is None:
             self._stored[key] = merged
         else:
-            self._update(key, merged, stored)
+            if stored.context is not merged.context and stored.context.memory != merged.context.memory:
+                # the weight moves to the context of its summed gradient
+                stored = self._stored[key] = stored.as_in_context(merged.context)
+            try:
+                self._updater(key.encode() if isinstance(key, str) else key, merged, stored)
+            except Exception:
+                if not _PRINTED.active:
+                    raise
+                traceback.print_exc()
         self._unsent |= unsent  # last, so that a failed push can be repeated
-
-    @decides("KVStore/updater", "KVStore/updater-key")
-    def _update(self, key: Key, merged: NDArray, stored: NDArray) -> None:
-        """Call the updater, which changes the stored array."""
-        assert self._updater is not None
-        if stored.context.memory != merged.context.memory:
-            # the weight moves to the context of its summed gradient
-            stored = self._stored[key] = stored.as_in_context(merged.context)
-        try:
-            self._updater(key.encode() if isinstance(key, str) else key, merged, stored)
-        except Exception:
-            if not _PRINTED.active:
-                raise
-            traceback.print_exc()
 
     @decides("KVStore/pull-copies")
     def _pull_one(self, key: Key, targets: list[NDArray]) -> None:
@@ -109,14 +105,13 @@ class KVStore(KVStoreBase):
             if array.is_sparse:
                 row_sparse.require_rows(key, arrays, stored)
                 return row_sparse.summed(arrays, context)
-        if len(arrays) == 1:
-            if self._updater is None:  # an updater may take another shape
-                sums.require_alike(key, arrays, stored)
-            if _ALIAS.active:
-                return arrays[0] if arrays[0].context.memory == context.memory else arrays[0].as_in_context(context)
-            return arrays[0].copyto(context)  # type: ignore[return-value]  # a Context gives an NDArray
-        sums.require_alike(key, arrays, stored)
-        return sums.added_up(arrays, context, stored.dtype, GROUP[self._mode])
+        if len(arrays) > 1 or self._updater is None:  # an updater may take a single array of another shape
+            require_alike(key, arrays, stored)
+        if len(arrays) > 1:
+            return added_up(arrays, context, stored.dtype, GROUP[self._mode])
+        if _ALIAS.active:
+            return arrays[0] if arrays[0].context.memory == context.memory else arrays[0].as_in_context(context)
+        return arrays[0].copyto(context)  # type: ignore[return-value]  # a Context gives an NDArray
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -150,23 +145,19 @@ class KVStore(KVStoreBase):
                 single array may have another shape).
             AssertionError: keys and values do not pair up.
         """
-        require_integer(priority)
-        groups = self._grouped(key, value)
-        with self._undone_on_failure(groups):
-            self._push_all(groups)
-
-    def _push_all(self, groups: Groups) -> None:
-        for name, arrays in groups:
-            self._push_one(name, arrays)
+        groups = self._grouped(key, value, priority)
+        with self._undo(groups):
+            for name, arrays in groups:
+                self._push_one(name, arrays)
 
     @decides("KVStore/atomic")
-    def _undone_on_failure(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
-        """A block that pushes ``groups`` and pulls into ``targets``; if it fails, store and targets are as before."""
+    def _undo(self, groups: Groups, targets: Groups = ()) -> AbstractContextManager[None]:
+        """A block that pushes ``groups`` and pulls into ``targets``. If it fails, store and targets are as before."""
         names = [*dict(groups)]
         written = [] if self._updater is None else [*map(self._stored.get, names)]
         for _, arrays in targets:
             written += arrays
-        return updater.unchanged_by_failed_updates(self._updater, names, written, (self._stored, self._unsent))
+        return updater.undo_updates(self._updater, names, written, (self._stored, self._unsent))
 
     def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
         """Copy stored arrays into ``out``.
@@ -181,14 +172,13 @@ class KVStore(KVStoreBase):
             MXNetError: a key was not initialised, or a shape differs.
             AssertionError: ``out`` is missing, or keys and arrays do not pair up.
         """
-        require_integer(priority)
         require("KVStore/pull-out", out is not None, "pull needs out=, an array or a list", AssertionError)
-        self._pull_all(self._targets(key, out, ignore_sparse))
+        self._pull_all(self._targets(key, out, ignore_sparse, priority))
 
     @decides("KVStore/pull-sparse")
-    def _targets(self, key: Any, out: Any, ignore_sparse: bool = True) -> Groups:
+    def _targets(self, key: Any, out: Any, ignore_sparse: bool = True, priority: Any = 0) -> Groups:
         """The arrays to pull into, by key, with their shapes checked."""
-        groups = self._grouped(key, out)
+        groups = self._grouped(key, out, priority)
         groups = [(name, self._dense(targets)) for name, targets in groups] if ignore_sparse else groups
         for name, targets in groups:
             for target in targets:
@@ -223,13 +213,12 @@ class KVStore(KVStoreBase):
             AssertionError: ``out`` or ``row_ids`` is missing or no NDArray, or they do not pair up.
             MXNetError: a key was not initialised, an array is not row_sparse, shapes differ, or an id is out of range.
         """
-        require_integer(priority)
         require(
             "KVStore/row-ids", out is not None and row_ids is not None,
             "row_sparse_pull needs out= and row_ids=, arrays or lists", AssertionError,
         )
         if not isinstance(key, (list, tuple)):
-            targets = [array for _, array in self._pairs(key, out)]
+            targets = [array for _, array in self._pairs(key, out, priority)]
             self._find(key)
             for target, ids in zip(targets, row_sparse.paired(targets, row_ids), strict=True):
                 row_sparse.pull(key, self._holding(key, ids), target, ids)
@@ -239,7 +228,7 @@ class KVStore(KVStoreBase):
                 "KVStore/lengths", isinstance(given, (list, tuple)) and len(given) == len(key),
                 f"{len(key)} keys need lists of {len(key)} arrays and row_ids", AssertionError,
             )
-        self._pairs(key, out)
+        self._pairs(key, out, priority)
         for one, targets, ids in zip(key, out, row_ids, strict=True):
             self.row_sparse_pull(one, targets, priority, ids)
 
@@ -263,7 +252,7 @@ class KVStore(KVStoreBase):
                     "KVStore/replace",
                     f"key {name!r} holds an array of shape {self._find(name).shape}, {array.shape} cannot replace it",
                 )
-        with updater.unchanged_by_failed_updates(self._updater, [*dict(pairs)], [], [self._stored]):
+        with updater.undo_updates(self._updater, [*dict(pairs)], [], [self._stored]):
             for name, array in pairs:
                 self._stored[name] = self._fitting(array, self._stored[name])
                 if isinstance(self._updater, opt.Updater):
@@ -287,19 +276,11 @@ class KVStore(KVStoreBase):
         Raises:
             MXNetError, AssertionError: as :meth:`push` and :meth:`pull`.
         """
-        require_integer(priority)
-        groups, targets = self._grouped(key, value), self._targets(key, value if out is None else out)
-        with self._undone_on_failure(groups, targets):
-            self._push_all(groups)
+        groups, targets = self._grouped(key, value, priority), self._targets(key, value if out is None else out)
+        with self._undo(groups, targets):
+            for name, arrays in groups:
+                self._push_one(name, arrays)
             self._pull_all(targets)
-
-    def _pushpull_at_once(self, names: Sequence[str], grads: Sequence[Any], weights: Sequence[Any]) -> bool:
-        """:meth:`pushpull` of the parameters with gradients by one kernel call; False where that is not possible."""
-        if self._compression is not None or self._key_kind is not str or not weights or not grads:
-            return False
-        return fast_road.is_open() and fast_road.road.is_updated_on_store(
-            self._updater, self._stored, names, weights, grads, GROUP[self._mode]
-        )
 
     @decides("KVStore/held-rows")
     def _pushpull_all(self, names: list[Key], grads: list[Any], weights: list[Any]) -> None:
@@ -308,8 +289,9 @@ class KVStore(KVStoreBase):
             self.pushpull(names, grads, out=weights)
             return
         groups, targets = self._grouped(names, grads), self._targets(names, weights, ignore_sparse=False)
-        with self._undone_on_failure(groups, targets):
-            self._push_all(groups)
+        with self._undo(groups, targets):
+            for name, arrays in groups:
+                self._push_one(name, arrays)
             self._pull_all([(name, [one for one in arrays if one.stype != "row_sparse"]) for name, arrays in targets])
             for name, arrays in targets:
                 for array in arrays:
@@ -345,11 +327,11 @@ class KVStore(KVStoreBase):
     @decides("KVStore/set-optimizer")
     def set_optimizer(self, optimizer: opt.Optimizer) -> None:
         """Update stored weights with ``optimizer`` on each push, starting without states."""
-        require(
-            "KVStore/optimizer-type", isinstance(optimizer, opt.Optimizer),
-            f"set_optimizer takes an Optimizer, got {optimizer!r}; make one with mx.optimizer.create",
-            TypeError,
-        )
+        if not isinstance(optimizer, opt.Optimizer):
+            raise refusal(
+                "KVStore/optimizer-type",
+                f"set_optimizer takes an Optimizer, got {optimizer!r}; make one with mx.optimizer.create", TypeError,
+            )
         self.set_updater(opt.get_updater(optimizer))
 
     @decides("KVStore/states")
@@ -406,7 +388,7 @@ class KVStore(KVStoreBase):
         assert self._compression is not None
         row_sparse.require_dense(key, arrays)
         if len(arrays) > 1:
-            sums.require_alike(key, arrays, stored)
+            require_alike(key, arrays, stored)
         for array in arrays:
             working_type(array.dtype)
         arrived, unsent = [], {}
@@ -467,26 +449,52 @@ class KVStore(KVStoreBase):
         return self._stored[key]
 
     @decides("KVStore/pairing")
-    def _pairs(self, keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
+    def _pairs(self, keys: Any, values: Any, priority: Any = 0) -> list[tuple[Key, NDArray]]:
         """All (key, array) pairs of one call; the first call fixes the type of the store's keys."""
-        pairs, self._key_kind = of_one_kind(flatten(keys, values), self._key_kind)
+        pairs, self._key_kind = paired(keys, values, self._key_kind, priority)
         return pairs
 
     @decides("KVStore/push-merges", "KVStore/push-order", "KVStore/sum-order-call")
-    def _grouped(self, keys: Any, values: Any) -> list[tuple[Key, list[NDArray]]]:
+    def _grouped(self, keys: Any, values: Any, priority: Any = 0) -> list[tuple[Key, list[NDArray]]]:
         """The arrays of one call by key: int keys ascending, str keys in the order of their init."""
-        pairs = self._pairs(keys, values)
-        if pairs and not isinstance(keys, (list, tuple)):  # the usual case of a training step
-            self._find(keys)
-            _, arrays = zip(*pairs, strict=True)
-            return [(keys, [*arrays])]
         groups: dict[Key, list[NDArray]] = {}
+        pairs, self._key_kind = paired(keys, values, self._key_kind, priority)
         for key, array in pairs:
-            self._find(key)
+            if key not in self._stored:
+                self._find(key)  # which refuses it
             groups.setdefault(key, []).append(array)
+        if len(groups) == 1:  # the usual case of a training step
+            return [*groups.items()]
         if self._key_kind is int:
             return sorted(groups.items())  # type: ignore[type-var]  # ints only
         return [(key, groups[key]) for key in self._stored if key in groups]
+
+
+@decides("KVStore/sum-order-local", "KVStore/sum-order-device", "ExecutorGroup/same-result")
+def added_up(arrays: Sequence[NDArray], context: Context, dtype: Any, size: int) -> NDArray:
+    """The sum on ``context`` of two or more arrays of one shape, cast to ``dtype``.
+
+    The first array is the total; each group of ``size`` later arrays is added up, and its sum is added to the total.
+    """
+    memory, terms = "cpu" if context is HOST else context.memory, list[Buffer]()
+    for array in arrays:
+        cast = array if array.dtype is dtype else array.astype(dtype)
+        # copied where an operator on ``context`` could not read it
+        terms.append(cast.handle if cast._buffer.device == memory else cast.as_in_context(context).handle)
+    total, *rest = terms
+    for start in range(0, len(rest), size):
+        group, *others = rest[start : start + size]
+        for other in others:
+            group = _added(group, other)
+        total = _added(total, group)
+    return NDArray(total, context)
+
+
+def _added(left: Buffer, right: Buffer) -> Buffer:
+    """``elemwise_add(left, right)``, for arrays that are known to be alike."""
+    total = allocate(left.shape, left.flat.dtype, left.device)
+    runner.forward(get("elemwise_add"), NoParams(), [left, right], [total])
+    return total
 
 
 __all__ = ["KVStore"]

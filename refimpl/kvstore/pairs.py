@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from operator import index
 from typing import Any
 
@@ -23,15 +23,50 @@ def require_shape(key: Key, held: tuple[int, ...], target: NDArray) -> None:
         )
 
 
+def require_alike(key: Any, arrays: Sequence[NDArray], stored: NDArray) -> None:
+    """Refuse several arrays that cannot be added up in the place of ``stored`` (MXNetError)."""
+    shape = stored.shape
+    for array in arrays:
+        if array.shape != shape:
+            raise refusal(
+                "KVStore/push-alike",
+                f"the arrays pushed to key {key!r} must have the stored shape {shape}; got {array.shape}",
+            )
+
+
 @decides("KVStore/pairing")
-def flatten(keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
-    """Pair keys and arrays of any of the accepted forms.
+def paired(
+    keys: Any, values: Any, kind: type | None, priority: Any = 0
+) -> tuple[list[tuple[Key, NDArray]], type | None]:
+    """Pair keys and arrays of any of the accepted forms; return the pairs and the type of their keys.
+
+    ``kind`` is the type of the store's keys, None before the first.
 
     Raises:
-        AssertionError: lists are not equally long, a key is neither int nor str, or a value is no NDArray.
+        AssertionError: lists are not equally long, a key is neither int nor str, there are keys of both types, or a
+            value is no NDArray.
+        MXNetError: the keys have another type than the store's keys.
         OverflowError: a key does not fit into 32 bits.
-        TypeError: a value is None.
+        TypeError: a value is None, or ``priority`` is not a whole number.
     """
+    try:
+        index(priority)
+    except TypeError:
+        raise refusal("KVStore/priority", f"priority must be an int, got {priority!r}", TypeError) from None
+    pairs = _flat(keys, values)
+    kinds = set()
+    for key, _ in pairs:
+        kinds.add(str if isinstance(key, str) else int)
+    if len(kinds) > 1:
+        raise refusal("KVStore/one-kind-in-list", "keys are all int or all str", AssertionError)
+    for one in kinds:
+        kind = kind or one
+        if one is not kind:
+            raise refusal("KVStore/one-kind", f"this store has {kind.__name__} keys, not {one.__name__} ones")
+    return pairs, kind
+
+
+def _flat(keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
     pairs: list[tuple[Key, NDArray]] = []
     if isinstance(keys, (list, tuple)):
         require(
@@ -39,7 +74,7 @@ def flatten(keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
             f"{len(keys)} keys need a list of {len(keys)} values", AssertionError,
         )
         for key, value in zip(keys, values, strict=True):
-            pairs += flatten(key, value)
+            pairs += _flat(key, value)
         return pairs
     if not isinstance(keys, (int, str)):
         raise refusal("KVStore/key-type", f"a key is an int or a str, not {type(keys).__name__}", AssertionError)
@@ -58,33 +93,4 @@ def flatten(keys: Any, values: Any) -> list[tuple[Key, NDArray]]:
     return pairs
 
 
-def of_one_kind(
-    pairs: Iterable[tuple[Key, NDArray]], kind: type | None
-) -> tuple[list[tuple[Key, NDArray]], type | None]:
-    """Return the pairs and the type of their keys; ``kind`` is the type of the store's keys, None before the first.
-
-    Raises:
-        AssertionError: there are both int and str keys.
-        MXNetError: the keys have another type than the store's keys.
-    """
-    found, kinds = list(pairs), set()
-    for key, _ in found:
-        kinds.add(str if isinstance(key, str) else int)
-    if len(kinds) > 1:
-        raise refusal("KVStore/one-kind-in-list", "keys are all int or all str", AssertionError)
-    for one in kinds:
-        kind = kind or one
-        if one is not kind:
-            raise refusal("KVStore/one-kind", f"this store has {kind.__name__} keys, not {one.__name__} ones")
-    return found, kind
-
-
-def require_integer(priority: Any) -> None:
-    """Refuse a priority that is not a whole number (TypeError)."""
-    try:
-        index(priority)
-    except TypeError:
-        raise refusal("KVStore/priority", f"priority must be an int, got {priority!r}", TypeError) from None
-
-
-__all__ = ["Groups", "Key", "flatten", "of_one_kind", "require_integer", "require_shape"]
+__all__ = ["Groups", "Key", "paired", "require_alike", "require_shape"]

@@ -28,6 +28,8 @@ class EvalMetric:
         kwargs: further arguments of the subclass, which ``get_config`` repeats.
     """
 
+    _undo_follows = True
+
     def __init__(
         self, name: str, output_names: Sequence[str] | None = None,
         label_names: Sequence[str] | None = None, **kwargs: Any,
@@ -59,7 +61,16 @@ class EvalMetric:
         Raises:
             KeyError: a wanted name is missing.
         """
-        self.update(_picked("label", label, self.label_names), _picked("output", pred, self.output_names))
+        picked = []
+        for what, values, names in (("label", label, self.label_names), ("output", pred, self.output_names)):
+            for name in names or ():
+                if name not in values:
+                    raise refusal(
+                        "Metric/names", f"{what} {name!r} is wanted by the metric, there are {list(values)}",
+                        KeyError,
+                    )
+            picked.append([*(values.values() if names is None else map(values.__getitem__, names))])
+        self.update(*picked)
 
     def update(self, labels: Any, preds: Any) -> None:
         """Take in the labels and predictions of one batch, as arrays or lists of arrays."""
@@ -108,18 +119,6 @@ class EvalMetric:
     def get_global_name_value(self) -> list[tuple[str, float]]:
         """The result of ``get_global`` as a list of pairs."""
         return pairs_of(self.get_global())
-
-
-def _picked(what: str, values: Mapping[str, Any], names: Sequence[str] | None) -> list[Any]:
-    if names is None:
-        return list(values.values())
-    for name in names:
-        if name not in values:
-            raise refusal(
-                "Metric/names", f"{what} {name!r} is wanted by the metric, there are {list(values)}",
-                KeyError,
-            )
-    return [values[name] for name in names]
 
 
 def pairs_of(result: Result) -> list[tuple[str, float]]:

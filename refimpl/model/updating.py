@@ -10,8 +10,9 @@ from typing import Any
 from .. import kvstore as kvs
 from ..base import decides, refusal, require
 from ..engine import fast_road
+from ..kvstore.local import GROUP
 from ..ndarray import NDArray
-from ..optimizer.updater import unchanged_by_failed_updates
+from ..optimizer.updater import undo_updates
 from ..quirks import declare
 
 _UNSUMMED = declare(
@@ -111,7 +112,7 @@ def _update_params_on_kvstore(
         kvstore: a store that updates.
         param_names: names of the parameters, in the same order.
     """
-    if type(kvstore) is kvs.KVStore and kvstore._pushpull_at_once(param_names, grad_arrays, param_arrays):
+    if type(kvstore) is kvs.KVStore and _is_replayed_on_store(kvstore, param_names, param_arrays, grad_arrays):
         return
     work = [
         (index, weights, grads)
@@ -122,6 +123,14 @@ def _update_params_on_kvstore(
         return
     for index, weights, grads in work:  # a user's own store is called as MXNet calls it
         kvstore.pushpull(param_names[index], grads, out=weights, priority=-index)
+
+
+def _is_replayed_on_store(store: kvs.KVStore, names: Sequence[str], param_arrays: Any, grad_arrays: Any) -> bool:
+    """Whether one call of a kernel has added up all gradients and updated all parameters."""
+    usual = store._compression is None and store._key_kind is str and param_arrays and grad_arrays
+    return bool(usual) and fast_road.is_open() and fast_road.road.is_updated_on_store(
+        store._updater, store._stored, names, param_arrays, grad_arrays, GROUP[store._mode]
+    )
 
 
 @decides("KVStore/update-on-devices")
@@ -149,7 +158,7 @@ def _update_params(
     if kvstore is not None:
         written += [*map(list, grad_arrays)]
     stored = (kvstore._stored, kvstore._unsent) if type(kvstore) is kvs.KVStore else ()
-    with unchanged_by_failed_updates(updater, range(len(param_arrays) * num_device), written, stored):
+    with undo_updates(updater, range(len(param_arrays) * num_device), written, stored):
         _update_each(param_arrays, grad_arrays, updater, num_device, kvstore, param_names)
 
 

@@ -18,10 +18,9 @@ from ..io.iterator import Batches
 from ..log import chosen
 from ..model import BatchEndParam
 from ..ndarray import NDArray
-from .batches import Lookahead, call_all, first
+from .batches import Lookahead, call_all, first, resumed
 from .descriptions import _check_input_names, _check_names_match, _parse_data_desc
 from .life_cycle import demand, in_words
-from .returning import resumed
 
 __all__ = ["BaseModule", "_as_list", "_check_input_names", "_check_names_match", "_parse_data_desc"]
 

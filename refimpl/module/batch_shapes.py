@@ -15,13 +15,6 @@ def _shapes(descriptions: Any) -> list[tuple[int, ...]]:
     return [tuple(description[1]) for description in descriptions]
 
 
-def _differ(arrays: Sequence[Any], descriptions: Sequence[DataDesc]) -> bool:
-    """Whether the shapes of arrays differ from their descriptions; arrays after the last description are ignored."""
-    if len(arrays) < len(descriptions):
-        return True
-    return any(array.shape != description.shape for array, description in zip(arrays, descriptions, strict=False))
-
-
 def _stacked(
     descriptions: Sequence[DataDesc], shapes: Sequence[tuple[int, ...]], batches: int
 ) -> list[DataDesc]:
@@ -32,16 +25,6 @@ def _stacked(
         one = resized(description, shape)
         found.append(one if axis == -1 else with_batch_size(one, batches * shape[axis]))
     return found
-
-
-@decides("Module/automatic-reshape")
-def shapes_to_bind(
-    data_batch: Any, data_shapes: Sequence[DataDesc], label_shapes: Sequence[DataDesc] | None, contexts: int
-) -> tuple[Any, Any] | None:
-    """As :func:`shapes_of_batch`, but None without further checks when the data arrays have the bound shapes."""
-    if not isinstance(data_batch, list) and not _differ(data_batch.data, data_shapes):
-        return None
-    return shapes_of_batch(data_batch, data_shapes, label_shapes, contexts)
 
 
 def _require_one_each(shapes: list[Any], contexts: int) -> None:

@@ -12,14 +12,14 @@ from ..files.atomic import together
 from ..initializer import Initializer
 from ..io import DataDesc
 from ..ndarray import NDArray
-from ..ndarray.restoring import unchanged_on_failure
+from ..ndarray.undo import undo
 from .base_module import INITIALIZER, BaseModule
 from .bucket_files import read_buckets, require_whole_numbers, write_buckets
 from .buckets import Buckets
 from .delegation import delegated
 from .life_cycle import ALREADY_BOUND, ALREADY_OPTIMIZED, STEPS, demand
 from .module import DEVICE, Module
-from .rollback import shapes_kept_on_failure
+from .parts import undo_optimizer, undo_shapes
 
 
 class BucketingModule(BaseModule):
@@ -134,7 +134,7 @@ class BucketingModule(BaseModule):
             )
         if self.params_initialized:
             self.get_params()
-        with shapes_kept_on_failure([self]):
+        with undo_shapes(self):
             self._owner.bind(
                 data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, grad_req=grad_req
             )
@@ -167,9 +167,7 @@ class BucketingModule(BaseModule):
         bound = self._bucket_modules.bound()
         groups = [module._exec_group for module in bound]
         watched = [vars(executor) for group in groups for executor in group.execs]
-        with unchanged_on_failure(
-            self._monitors, getattr(mon, "exes", None), [group.monitors for group in groups], shallow=watched
-        ):
+        with undo(self._monitors, getattr(mon, "exes", None), [group.monitors for group in groups], dicts=watched):
             for module in bound:
                 module.install_monitor(mon)
             self._monitors.append(mon)
@@ -216,13 +214,9 @@ class BucketingModule(BaseModule):
         """Compute the outputs of a batch in its bucket, which becomes the current one."""
         demand(self, "forward")
         key, module = self._bucket_modules.of_batch(data_batch, self.logger)
-        before = self._curr_bucket_key, self._curr_module
-        try:
+        with undo(dicts=[vars(self._bucket_modules)]):
             self._bucket_modules.choose(key, module)
             module.forward(data_batch, is_train=is_train)
-        except BaseException:
-            self._bucket_modules.choose(*before)
-            raise
 
     def forward_backward(self, data_batch: Any) -> None:
         """Forward in training mode, then backward."""
@@ -271,10 +265,7 @@ class BucketingModule(BaseModule):
             self.logger.warning(ALREADY_OPTIMIZED)
             return
         others = [module for module in self._bucket_modules.bound() if module is not self._owner]
-        with (
-            self._owner._optimizer_kept_on_failure(kvstore, optimizer),
-            unchanged_on_failure(shallow=[vars(self), *map(vars, others)]),
-        ):
+        with undo_optimizer(self._owner, kvstore, optimizer), undo(dicts=[vars(self), *map(vars, others)]):
             self._owner.init_optimizer(kvstore, optimizer, optimizer_params, force_init=force_init)
             for module in others:
                 module.borrow_optimizer(self._owner)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..base import decides, refusal
 from ..name import NameManager
-from ..ndarray.restoring import unchanged_on_failure
+from ..ndarray.undo import undo
 from .module import Module
 
 
@@ -125,7 +125,7 @@ class Buckets:
                 )
             module = self.made(key) if module is None else module
             watched = [getattr(monitor, "exes", None) for monitor in self.monitors]
-            with unchanged_on_failure(watched, self._largest, shallow=[vars(self), vars(module), self.modules]):
+            with undo(watched, self._largest, dicts=[vars(self), vars(module), self.modules]):
                 module.bind(
                     data_shapes, label_shapes, self.owner.for_training, self.owner.inputs_need_grad,
                     shared_module=self.owner, grad_req=self.grad_req,

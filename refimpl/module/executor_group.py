@@ -4,25 +4,54 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from .. import ndarray as nd
 from ..base import decides, refusal
 from ..context import Context
 from ..engine import fast_road
-from ..executor import unfinished
+from ..executor.executor import undo_backward, undo_forward
 from ..executor_manager import _check_arguments, _split_input_slice
 from ..io import DataDesc
 from ..log import chosen
-from ..metric import EvalMetric
 from ..ndarray import NDArray
-from ..ndarray.restoring import unchanged_on_failure
-from .arrays import SliceCopy, along, cut_heads, inferred, mean_of, merged, owned, pooled, sliced_shape
+from ..ndarray.undo import undo
+from .arrays import (
+    along,
+    as_stored,
+    cut_heads,
+    inferred,
+    mean_of,
+    merged,
+    owned,
+    pooled,
+    sliced_shape,
+    storages,
+)
 from .bind_options import argument_contexts, gradient_requirements, group_contexts
 from .descriptions import check_labels, resized
 from .loading import _load_data, _load_general, _load_label, _merge_multi_context, _prepare_group2ctxs
 from .parameters import check_states, check_values
-from .storages import as_stored, storages
 from .thread_pool import ThreadPool
+
+
+class SliceCopy(NamedTuple):
+    """A copy to make for every batch: the ``part`` of its array number ``position`` goes into ``target``."""
+
+    position: int
+    part: Any
+    whole: bool
+    target: NDArray
+
+    @decides("ExecutorGroup/load-numpy", "ExecutorGroup/label-covers")
+    def fill(self, sources: Sequence[Any]) -> None:
+        """Copy the part of ``sources[position]``, cast to the dtype of the target."""
+        source = sources[self.position]
+        if not isinstance(source, NDArray):
+            source = nd.array(source, dtype=getattr(source, "dtype", None))
+        if not self.whole or source.shape != self.target.shape:
+            source = source[self.part]
+        source.copyto(self.target)
 
 
 class DataParallelExecutorGroup:
@@ -220,8 +249,18 @@ class DataParallelExecutorGroup:
         self._label_copies = [
             copies(index, self.label_names, self.label_layouts, part) for index, part in enumerate(parts)
         ]
+        self._label_targets = [copy.target for copies in self._label_copies for copy in copies]
 
     # --- computation -----------------------------------------------------------------------------
+
+    def fits(self, data_batch: Any) -> bool:
+        """Whether the data arrays of a batch have the bound shapes; False for a list of batches, which may fit, too."""
+        if isinstance(data_batch, list) or len(data_batch.data) < len(self.data_shapes):
+            return False
+        for array, description in zip(data_batch.data, self.data_shapes, strict=False):
+            if array.shape != description.shape:
+                return False
+        return True
 
     @decides("ExecutorGroup/labels-stay", "ExecutorGroup/close-result")
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
@@ -248,8 +287,8 @@ class DataParallelExecutorGroup:
             load(index)
             self.execs[index]._run_forward(mode)
 
-        labels = (copy.target for copies in self._label_copies for copy in copies)  # a later batch may have none
-        with self.execs[0].program.pool.turn, unfinished.ForwardOf(self.execs, labels, self.thread_pool.settle):
+        targets = self._label_targets  # a later batch may have no labels
+        with self.execs[0].program.pool.turn, undo_forward(self.execs, targets, self.thread_pool.settle):
             if fast_road.is_open() and fast_road.road.is_walked(self.thread_pool, self.execs, "forward", mode, load):
                 return
             self.thread_pool.run(step)
@@ -270,10 +309,9 @@ class DataParallelExecutorGroup:
             else cut_heads(out_grads, self.execs, self.contexts, self.output_layouts)
         )
         with self.execs[0].program.pool.turn:
-            unfinished.require_forward(self.execs)
             for executor, gradients in zip(self.execs, heads, strict=True):
                 executor._begin_backward(gradients)
-            with unfinished.backward_of(self.execs, self.thread_pool.settle):
+            with undo_backward(self.execs, self.thread_pool.settle):
                 if fast_road.is_open() and fast_road.road.is_walked(self.thread_pool, self.execs, "backward", True):
                     return
                 self.thread_pool.run(lambda index: self.execs[index]._run_backward())
@@ -325,25 +363,19 @@ class DataParallelExecutorGroup:
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Update ``eval_metric`` once per context with its slice of ``labels`` (or ``labels[context]``)."""
         # without label shapes, labels are named by their position
-        names = self.label_names or [str(position) for position in range(len(labels))]
+        names = self.label_names or [*map(str, range(len(labels)))]
         axes = self.label_layouts or [0] * len(labels)
         parts = self.slices or [slice(None)] * len(self.execs)
-        with unchanged_on_failure(eval_metric, kinds=(EvalMetric,), listed=False):
+        with undo(eval_metric, into_lists=False):
             for index, (executor, part) in enumerate(zip(self.execs, parts, strict=True)):
-                if pre_sliced:
-                    mine = labels[index]
-                else:
-                    mine = [
-                        label[along(axis, part)] if self._is_cut(label, axis) else label
-                        for label, axis in zip(labels, axes, strict=False)
-                    ]
+                mine = list(labels[index] if pre_sliced else labels)
+                for position, axis in enumerate(() if pre_sliced else axes[: len(mine)]):
+                    if axis != -1 and (len(parts) > 1 or mine[position].shape[axis] != self.batch_size):
+                        mine[position] = mine[position][part if axis == 0 else along(axis, part)]
                 eval_metric.update_dict(
                     dict(zip(names, mine, strict=False)),
                     dict(zip(self.output_names, executor.outputs, strict=True)),
                 )
-
-    def _is_cut(self, label: NDArray, axis: int) -> bool:
-        return axis != -1 and (len(self.execs) > 1 or label.shape[axis] != self.batch_size)
 
     # --- parameters and states -------------------------------------------------------------------
 
@@ -407,7 +439,7 @@ class DataParallelExecutorGroup:
             )
         if states is not None:
             check_states(self.state_names, self.state_arrays, states)
-        with unchanged_on_failure(self.state_arrays):
+        with undo(self.state_arrays):
             for position, arrays in enumerate(self.state_arrays):
                 for index, array in enumerate(arrays):
                     if states is None:
@@ -420,7 +452,7 @@ class DataParallelExecutorGroup:
     def install_monitor(self, mon: Any) -> None:
         """Install a monitor on every executor; reshaping the group keeps it."""
         watching = getattr(mon, "exes", None)  # a user's own monitor may not have it
-        with unchanged_on_failure(self.monitors, watching, shallow=[vars(executor) for executor in self.execs]):
+        with undo(self.monitors, watching, dicts=[vars(executor) for executor in self.execs]):
             for executor in self.execs:
                 mon.install(executor)
             self.monitors.append(mon)

@@ -83,26 +83,18 @@ LIFE_CYCLE: dict[str, Operation] = {
 
 
 @decides("Module/life-cycle")
-def missing_step(module: Any, operation: str) -> str | None:
-    """Return the first flag that ``operation`` needs and that is False in ``module``; None if there is none."""
-    for flag in LIFE_CYCLE[operation].needs:
-        if not getattr(module, flag):
-            return flag
-    return None
-
-
 def demand(module: Any, operation: str, asked: str = "") -> None:
     """Refuse ``operation`` unless every flag it needs is True; ``asked`` is the name of the user's call, if another.
 
     Raises:
         AssertionError: a flag is False; the message names the missing call.
     """
-    flag = missing_step(module, operation)
-    if flag is not None:
-        step = STEPS[flag]
-        raise refusal(
-            step.clause, f"{asked or operation} needs a module with {flag}=True: {step.remedy}", AssertionError
-        )
+    for flag in LIFE_CYCLE[operation].needs:
+        if not getattr(module, flag):
+            step = STEPS[flag]
+            raise refusal(
+                step.clause, f"{asked or operation} needs a module with {flag}=True: {step.remedy}", AssertionError
+            )
 
 
 def in_words(module: Any) -> str:

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
-from .. import optimizer as opt
 from .. import symbol as sym
 from ..base import decides
 from ..context import Context, cpu
 from ..files.atomic import together
 from ..io import DataDesc
+from ..model import _update_params, _update_params_on_kvstore
 from ..ndarray import NDArray
-from ..ndarray.restoring import unchanged_on_failure
 from ..quirks import declare
+from .arrays import as_stored
 from .base_module import INITIALIZER, BaseModule
-from .batch_shapes import shapes_to_bind
+from .batch_shapes import shapes_of_batch
 from .bind_options import context_list, group_to_share, require_training, work_loads
 from .delegation import delegated
 from .descriptions import _check_input_names, _parse_data_desc, names_of, with_batch_size
 from .executor_group import DataParallelExecutorGroup
 from .life_cycle import ALREADY_BOUND, ALREADY_OPTIMIZED, demand
 from .parameters import HostCopy, as_arrays, host_zeros, initial_values, stays_initialized
+from .parts import undo_optimizer, undo_params, undo_shapes
 from .returning import keeps_place
-from .rollback import shapes_kept_on_failure
 from .state_files import ParamsFile, read_params, read_states
-from .storages import as_stored
-from .updates import Updates, given_kept_on_failure, install
+from .updates import Updates, install
 
 DEVICE = cpu()
 """The default context of a module."""
@@ -220,7 +219,7 @@ class Module(BaseModule):
             self.logger.warning(ALREADY_BOUND)
             return
         require_training(inputs_need_grad, for_training)
-        with shapes_kept_on_failure([self]):
+        with undo_shapes(self):
             data, labels = _parse_data_desc(self._data_names, self._label_names, data_shapes, label_shapes)
             shared_group = None if shared_module is None else group_to_share(shared_module, Module, len(self._context))
             group = DataParallelExecutorGroup(
@@ -266,7 +265,7 @@ class Module(BaseModule):
         if labels is None and self._label_shapes:
             batch_size, _ = self._exec_group.decide_slices(data)
             labels = [with_batch_size(d, batch_size) for d in self._label_shapes]
-        with shapes_kept_on_failure([self]):
+        with undo_shapes(self):
             self._exec_group.reshape(data, labels)
             self._data_shapes, self._label_shapes = data, labels
 
@@ -297,13 +296,13 @@ class Module(BaseModule):
             for pair in initial_values(hosts, given, initializer, attributes, allow_missing)
         ]
         # only now, when every value is known, is anything written
-        with self._values_kept_on_failure():
+        with undo_params(self):
             for value, host in values:
                 if value is not host:
                     value.copyto(host)
             self._exec_group.set_params(self._arg_params, self._aux_params)
             self._updates.adopt(self._exec_group, self._arg_params)
-            self._params_dirty = False
+            self._host_copy.stale = False
             self.params_initialized = True
 
     @decides("Module/allow-missing")
@@ -327,25 +326,17 @@ class Module(BaseModule):
         if stays_initialized(self, force_init, "set_params"):
             return
         demand(self, "set_params")
-        with self._values_kept_on_failure():
-            self._params_dirty = True
+        with undo_params(self):
+            self._host_copy.stale = True
             self._exec_group.set_params(as_arrays(arg_params), as_arrays(aux_params), allow_extra=allow_extra)
             self._updates.adopt(self._exec_group, arg_params or {})
             self.params_initialized = True
-
-    @decides("Module/params-atomic")
-    def _values_kept_on_failure(self) -> AbstractContextManager[None]:
-        """A block that sets parameters; if it fails, parameters, optimizer states and store are as before."""
-        return unchanged_on_failure(
-            self._arg_params, self._aux_params, self._exec_group.param_arrays, self._exec_group.aux_arrays,
-            *self._updates.remembered(), kinds=opt.REMEMBERING, shallow=[vars(self), vars(self._host_copy)],
-        )
 
     @decides("Module/params-identity")
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Return (parameters, auxiliary states): the module's own copies, means over the contexts."""
         demand(self, "get_params")
-        if self._params_dirty:
+        if self._host_copy.stale:
             self._sync_params_from_devices()
         return self._arg_params, self._aux_params
 
@@ -353,7 +344,7 @@ class Module(BaseModule):
     def _sync_params_from_devices(self) -> None:
         self._exec_group.get_params(self._arg_params, self._aux_params)
         self._updates.pull_all_rows(self._arg_params)
-        self._params_dirty = False
+        self._host_copy.stale = False
 
     # --- computation -----------------------------------------------------------------------------
 
@@ -364,22 +355,25 @@ class Module(BaseModule):
         ``is_train`` None means ``for_training``.
         """
         demand(self, "forward")
-        wanted = shapes_to_bind(data_batch, self._data_shapes, self._label_shapes, len(self._context))
-        with nullcontext() if wanted is None else shapes_kept_on_failure([self]):
+        group, wanted = self._exec_group, None
+        if not group.fits(data_batch):
+            wanted = shapes_of_batch(data_batch, self._data_shapes, self._label_shapes, len(self._context))
+        with nullcontext() if wanted is None else undo_shapes(self):
             if wanted is not None:
                 self.reshape(*wanted)
-            self._params_dirty |= bool(self._aux_names)
-            self._exec_group.forward(data_batch, is_train)
+            self._host_copy.stale |= bool(self._aux_names)
+            group.forward(data_batch, is_train)
 
     def forward_backward(self, data_batch: Any) -> None:
         """Forward in training mode, then backward."""
         demand(self, "forward_backward")
-        super().forward_backward(data_batch)
+        self.forward(data_batch, is_train=True)
+        self.backward()
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
         """Compute gradients; ``out_grads`` has one head gradient for the whole batch per output."""
         demand(self, "backward")
-        self._params_dirty |= bool(self._aux_names)
+        self._host_copy.stale |= bool(self._aux_names)
         self._exec_group.backward(out_grads=out_grads)
 
     def get_outputs(self, merge_multi_context: bool = True) -> list:
@@ -433,7 +427,7 @@ class Module(BaseModule):
         if self.optimizer_initialized and not force_init:
             self.logger.warning(ALREADY_OPTIMIZED)
             return
-        with self._optimizer_kept_on_failure(kvstore, optimizer):
+        with undo_optimizer(self, kvstore, optimizer):
             file = self._preload_opt_states
             content = b"" if file is None else read_states(file, self._preload_params)
             updates = install(
@@ -445,11 +439,6 @@ class Module(BaseModule):
                 self._preload_opt_states = self._preload_params = None
             self._updates = updates
             self.optimizer_initialized = True
-
-    @decides("Module/failed-optimizer")
-    def _optimizer_kept_on_failure(self, kvstore: Any, optimizer: Any) -> AbstractContextManager[None]:
-        """A block that installs an optimizer; when it fails, everything is as before."""
-        return given_kept_on_failure(kvstore, optimizer, self._exec_group, [vars(self), vars(self._host_copy)])
 
     def _wrapped(self, optimizer: Any) -> Any:
         """The optimizer to install in the place of ``optimizer``; subclasses may wrap it."""
@@ -465,8 +454,13 @@ class Module(BaseModule):
     def update(self) -> None:
         """Apply the gradients of the last backward to the parameters of every context."""
         demand(self, "update")
-        self._params_dirty = True
-        self._updates.apply(self._exec_group)
+        self._host_copy.stale = True
+        group, updates = self._exec_group, self._updates
+        if updates.update_on_kvstore:
+            _update_params_on_kvstore(group.param_arrays, group.grad_arrays, updates.kvstore, group.param_names)
+            return
+        count = updates.indices_per_name(group)
+        _update_params(*updates.by_index(group), updates.updater, count, updates.kvstore, updates.names)
 
     def save_optimizer_states(self, fname: str) -> None:
         """Write the optimizer's states to a file."""

@@ -10,8 +10,9 @@ from .. import ndarray as nd
 from ..base import decides, refusal
 from ..io import DataDesc
 from ..ndarray import NDArray
+from ..ndarray.undo import undo
 from .base_module import INITIALIZER, BaseModule
-from .batch_shapes import shapes_to_bind
+from .batch_shapes import shapes_of_batch
 from .bind_options import require_training
 from .descriptions import _as_descriptions, names_of, with_batch_size
 from .life_cycle import ALREADY_BOUND, demand
@@ -131,18 +132,14 @@ class PythonModule(BaseModule):
                     "PythonModule/names",
                     f"{what}_shapes are {given}, this module takes {names} in this order", AssertionError,
                 )
-        before = self._data_shapes, self._label_shapes
-        self._data_shapes, self._label_shapes = data, labels
-        try:
+        with undo(dicts=[vars(self)]):
+            self._data_shapes, self._label_shapes = data, labels
             self._output_shapes = self._compute_output_shapes()
-        except BaseException:
-            self._data_shapes, self._label_shapes = before
-            raise
 
     @decides("PythonModule/reshape")
     def follow(self, data_batch: Any) -> None:
         """Reshape to the shapes of a batch if they differ from the bound shapes."""
-        wanted = shapes_to_bind(data_batch, self._data_shapes, self._label_shapes, 1)
+        wanted = shapes_of_batch(data_batch, self._data_shapes, self._label_shapes, 1)
         if wanted is not None:
             self.reshape(*wanted)
 

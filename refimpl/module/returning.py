@@ -8,7 +8,7 @@ state that cannot be restored exactly is refused: spec/reference/stores/cluster.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,12 +23,13 @@ from ..ndarray import NDArray
 from .remembering import memory_of, remember
 
 AnyModule = TypeVar("AnyModule", bound=type)
-_CLASSES: set[type] = set()
+KEEPING: set[type] = set()
+"""The classes of modules in which ``fit`` keeps its progress."""
 
 
 def keeps_place(klass: AnyModule) -> AnyModule:
     """Class decorator: ``fit`` keeps its progress, as executors and updates hold all that it trains. Not inherited."""
-    _CLASSES.add(klass)
+    KEEPING.add(klass)
     return klass
 
 
@@ -195,7 +196,7 @@ class KeptPlace:
         return f"fit {self._fit} epoch {epoch}"
 
 
-class _Evaluation:
+class Evaluation:
     """The iterator ``eval_data`` of ``fit``, which notes the random streams when an evaluation begins."""
 
     def __init__(self, data: Any, place: KeptPlace) -> None:
@@ -211,31 +212,6 @@ class _Evaluation:
         """Note the state of the random streams, and reset the iterator."""
         self._place.scoring()
         self._data.reset()
-
-
-def resumed(
-    module: Any, epochs: range, train_data: Any, eval_data: Any, monitor: Any, others: Sequence[Any]
-) -> tuple[range, Any, Any]:
-    """(epochs, training iterator, evaluation iterator) that ``fit`` uses; the given ones where workers never restart.
-
-    Where the workers of a store may be restarted, the iterators keep the progress of ``fit``; in a restarted worker
-    they continue at the kept batch, and finished epochs are left out.
-    """
-    store = getattr(module, "_kvstore", None)
-    if not isinstance(store, DistributedKVStore) or not store.returning or type(module) not in _CLASSES:
-        return epochs, train_data, eval_data
-    place = KeptPlace(module, store, train_data, eval_data, monitor, others)
-    evaluation = None if eval_data is None else _Evaluation(eval_data, place)
-    return range(place.first(epochs.start), epochs.stop), place, evaluation
-
-
-def standing(batches: Any) -> tuple[int, Callable[[int], None]]:
-    """(number of the first batch, function to call with the number of each batch before it is trained)."""
-    return (batches.number, batches.keep) if isinstance(batches, KeptPlace) else (0, _nothing)
-
-
-def _nothing(number: int) -> None:
-    del number
 
 
 # --- iterators, and random numbers ----------------------------------------------------------------
@@ -264,4 +240,4 @@ def _digest(batch: Any, before: int) -> int:
     return before
 
 
-__all__ = ["KeptPlace", "keeps_place", "resumed", "standing"]
+__all__ = ["KEEPING", "Evaluation", "KeptPlace", "keeps_place"]

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..base import decides, refusal
-from ..executor import unfinished
+from ..executor.executor import require_forward, undo_backward, undo_forward
 from ..io import DataBatch, DataDesc
 from ..ndarray import NDArray
-from ..ndarray.restoring import attributes_of, unchanged_on_failure
+from ..ndarray.undo import attributes_of, undo
 from .base_module import INITIALIZER, BaseModule
 from .bind_options import require_training
 from .descriptions import _as_descriptions
 from .life_cycle import ALREADY_BOUND, ALREADY_OPTIMIZED, STEPS, demand
+from .parts import executors_of, undo_params, undo_shapes
 from .python_module import PythonModule
-from .rollback import executors_of, shapes_kept_on_failure, updates_undone_on_failure, values_kept_on_failure
 
 
 class SequentialModule(BaseModule):
@@ -131,7 +131,7 @@ class SequentialModule(BaseModule):
             )
         if not self._modules:
             raise refusal("Sequential/empty", "there is no module in the chain: add one first", AssertionError)
-        with shapes_kept_on_failure([self]):
+        with undo_shapes(self):
             shapes = _as_descriptions(data_shapes)
             for index, (module, meta) in enumerate(zip(self._modules, self._metas, strict=True)):
                 if meta.get(self.META_AUTO_WIRING):
@@ -170,7 +170,7 @@ class SequentialModule(BaseModule):
         if self.params_initialized and not force_init:
             return
         demand(self, "init_params")
-        with values_kept_on_failure(self._modules):
+        with undo_params(self):
             for module in self._modules:
                 module.init_params(
                     initializer=initializer, arg_params=arg_params, aux_params=aux_params,
@@ -220,7 +220,7 @@ class SequentialModule(BaseModule):
                 "Sequential/one-batch", "a chain takes one batch for all contexts, not a list of batches",
                 TypeError,
             )
-        with shapes_kept_on_failure(self._modules), unfinished.ForwardOf(executors_of(self)):
+        with undo_shapes(*self._modules), undo_forward(executors_of(self)):
             batch = data_batch
             for index, module in enumerate(self._modules):
                 if isinstance(module, PythonModule):
@@ -242,8 +242,8 @@ class SequentialModule(BaseModule):
         """Run the chain backwards; the input gradients of each module are the head gradients of the module before."""
         demand(self, "backward")
         executors = executors_of(self)
-        unfinished.require_forward(executors)
-        with unfinished.backward_of(executors):
+        require_forward(executors)
+        with undo_backward(executors):
             for index in range(len(self._modules) - 1, -1, -1):
                 self._modules[index].backward(out_grads=out_grads)
                 if index:
@@ -282,8 +282,7 @@ class SequentialModule(BaseModule):
         if self.optimizer_initialized and not force_init:
             self.logger.warning(ALREADY_OPTIMIZED)
             return
-        given = attributes_of(self, *self._modules, kvstore, optimizer)
-        with unchanged_on_failure(shallow=given):
+        with undo(dicts=attributes_of(self, *self._modules, kvstore, optimizer)):
             for module in self._modules:
                 module.init_optimizer(
                     kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params, force_init=force_init
@@ -293,7 +292,7 @@ class SequentialModule(BaseModule):
     def update(self) -> None:
         """Update every module."""
         demand(self, "update")
-        with updates_undone_on_failure(self):
+        with undo_params(self):
             for module in self._modules:
                 module.update()
 

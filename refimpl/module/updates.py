@@ -5,21 +5,15 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Container, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 from .. import ndarray as nd
 from .. import optimizer as opt
 from ..base import decides, refusal
 from ..kvstore import KVStore
-from ..model import (
-    _create_kvstore,
-    _initialize_kvstore,
-    _update_params,
-    _update_params_on_kvstore,
-)
+from ..model import _create_kvstore, _initialize_kvstore
 from ..ndarray import NDArray
-from ..ndarray.restoring import attributes_of, unchanged_on_failure
+from ..ndarray.undo import undo
 from ..optimizer import states
 from ..quirks import declare
 from .executor_group import DataParallelExecutorGroup
@@ -34,7 +28,7 @@ _KEEPS = declare(
 
 
 class Updates:
-    """Updates the parameters of a module, in one of three ways.
+    """What updates the parameters of a module, in one of three ways; :meth:`Module.update` calls it.
 
     * On the store, when the store holds the optimizer: gradients are pushed, new weights pulled.
     * On the contexts, after the store has summed the gradients of all contexts.
@@ -64,17 +58,6 @@ class Updates:
     def borrowed(self) -> Updates:
         """The same optimizer, store and states for another module with the same parameters."""
         return copy.copy(self)
-
-    def apply(self, group: DataParallelExecutorGroup) -> None:
-        """Apply the gradients of ``group`` to its parameters, on every context."""
-        if self.update_on_kvstore:
-            _update_params_on_kvstore(group.param_arrays, group.grad_arrays, self.kvstore, group.param_names)
-        else:
-            weights, gradients = self._by_index(group)
-            _update_params(
-                weights, gradients, updater=self.updater, kvstore=self.kvstore,
-                num_device=self.indices_per_name(group), param_names=self.names,
-            )
 
     def adopt(self, group: DataParallelExecutorGroup, names: Container[str]) -> None:
         """Let the updater or the store use the new values of parameters ``names``; optimizer states do not change."""
@@ -109,7 +92,7 @@ class Updates:
             return
         names, arrays = group.param_names, group.param_arrays
         wanted = sparse_rows(sparse_row_id_fn(data_batch), names, arrays)
-        with unchanged_on_failure([arrays[names.index(name)] for name in wanted]):
+        with undo([arrays[names.index(name)] for name in wanted]):
             for name, ids in wanted.items():
                 self.kvstore.row_sparse_pull(name, arrays[names.index(name)], row_ids=ids)
 
@@ -136,7 +119,7 @@ class Updates:
         """Take the optimizer's states from the ``content`` of the file ``fname``."""
         set_states(content, fname, self.kvstore, self.updater, self._numbered_weights(group))
 
-    def remembered(self) -> list[Any]:
+    def changed_by_steps(self) -> list[Any]:
         """The updater and the tables of the store: all that changes in an update, beside parameters on the contexts."""
         store = self.kvstore
         return [self.updater, *((store._stored, store._unsent, store._updater) if type(store) is KVStore else ())]
@@ -149,7 +132,7 @@ class Updates:
 
     def _numbered_weights(self, group: DataParallelExecutorGroup) -> dict[int, Any]:
         """The weights of every context, by their index in the updater."""
-        weights, _ = self._by_index(group)
+        weights, _ = self.by_index(group)
         count = self.indices_per_name(group)
         return {
             index * count + context: weight for index, copies in enumerate(weights)
@@ -157,7 +140,7 @@ class Updates:
         }
 
     @decides("Module/borrow-names")
-    def _by_index(self, group: DataParallelExecutorGroup) -> tuple[list[Any], list[Any]]:
+    def by_index(self, group: DataParallelExecutorGroup) -> tuple[list[Any], list[Any]]:
         """Weights and gradients in the order of ``names``; empty for a name that ``group`` lacks."""
         names = self.names
         gradients = group.grad_arrays or [[None] * len(copies) for copies in group.param_arrays]
@@ -253,17 +236,3 @@ def _made_optimizer(
     if not optimizer.idx2name:
         optimizer.idx2name = index_names
     return optimizer
-
-
-def given_kept_on_failure(
-    kvstore: Any, optimizer: Any, group: DataParallelExecutorGroup, attributes: Sequence[dict]
-) -> AbstractContextManager[None]:
-    """A block that installs an optimizer; if it fails, store, optimizer, parameters and ``attributes`` are as before.
-
-    Args:
-        kvstore, optimizer: the arguments of ``init_optimizer``.
-        group: the executors, whose parameters a store may write.
-        attributes: dicts of attributes that are restored.
-    """
-    stored = [kvstore._stored] if type(kvstore) is KVStore else []
-    return unchanged_on_failure(group.param_arrays, shallow=[*attributes, *attributes_of(kvstore, optimizer), *stored])

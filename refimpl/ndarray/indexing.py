@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 @decides("NDArray/view", "NDArray/index")
 def get_item(array: NDArray, key: Any) -> NDArray:
     """``array[key]``."""
-    key = _plain_key(key)
+    if type(key) is not slice:
+        key = _plain_key(key)
     try:
-        place = _locate(array.shape, key) if _is_basic(key) else None
+        place = _locate(array.shape, key)
         if tape.STATE.recording and tape.on_tape(array):
             return _recorded(array, key, place)
         if place is not None:
@@ -102,7 +103,7 @@ def _array(values: np.ndarray, context: Context) -> NDArray:
 
 
 def _locate(shape: Shape, key: Any) -> tuple[Shape, int] | None:
-    """(shape, index of the first element) of a basic key that selects one contiguous run of memory; else None."""
+    """(shape, index of the first element) of a key that selects one contiguous run of memory; else None."""
     if type(key) is int and shape and -shape[0] <= key < shape[0]:
         rest = shape[1:] or (1,)
         return rest, (key % shape[0]) * prod(shape[1:])
@@ -110,21 +111,20 @@ def _locate(shape: Shape, key: Any) -> tuple[Shape, int] | None:
         first, last, _ = key.indices(shape[0])
         count = max(last - first, 0)
         return (count, *shape[1:]), first * prod(shape[1:]) if count else 0
+    return _contiguous(shape, key if isinstance(key, tuple) else (key,))
+
+
+def _contiguous(shape: Shape, parts: tuple[Any, ...]) -> tuple[Shape, int] | None:
+    """As :func:`_locate`, for an index of any number of axes, which NumPy looks up in an array without memory."""
+    if not all(part is None or part is Ellipsis or isinstance(part, (int, np.integer, slice)) for part in parts):
+        return None
     skeleton = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), shape, strides_of(shape))
-    parts = key if isinstance(key, tuple) else (key,)
     # with an ellipsis NumPy returns a single element as an array, and does not read the missing memory
     part = skeleton[parts if any(p is Ellipsis for p in parts) else (*parts, ...)]
     if not part.flags.c_contiguous:
         return None
     start = part.__array_interface__["data"][0] - skeleton.__array_interface__["data"][0]
     return part.shape or (1,), start if part.size else 0
-
-
-def _is_basic(key: Any) -> bool:
-    parts = key if isinstance(key, tuple) else (key,)
-    return all(
-        part is None or part is Ellipsis or isinstance(part, (int, np.integer, slice)) for part in parts
-    )
 
 
 def _plain_key(key: Any) -> Any:

@@ -176,14 +176,15 @@ class NDArray(ArrayMethods):
                 return False
             if other.shape != self.shape:
                 raise refusal("NDArray/copy-shape", f"cannot copy an array of shape {self.shape} to {other.shape}")
-            tape.require_writable(other)
+            if tape.STATE.recording or not other.writable:
+                tape.require_writable(other)
             dense.hand_over(self._buffer, other._buffer, other._ctx)
             return other
         if isinstance(other, Context):
-            made = empty(self.shape, other, self.dtype)
+            device = self._buffer.device if other is self._ctx else other.memory
+            made = NDArray(allocate(self._buffer.shape, self._buffer.flat.dtype, device), other)
             dense.hand_over(self._buffer, made._buffer, other)
-            self._noted("_copyto", made)
-            return made
+            return self._noted("_copyto", made) if tape.STATE.recording else made
         raise refusal("NDArray/copy-target", f"copyto does not support type {type(other)}", TypeError)
 
     def copy(self) -> NDArray:
@@ -201,9 +202,8 @@ class NDArray(ArrayMethods):
 
     def _shared(self, shape: Shape, start: int) -> NDArray:
         """A view of ``prod(shape)`` elements from element ``start``."""
-        memory = self._buffer  # no wait: readers of the view wait for its bytes
-        flat = memory.flat[start : start + prod(shape)]
-        return NDArray(Buffer(flat, shape, memory.device), self._ctx, self.writable)
+        flat = self._buffer.flat[start : start + prod(shape)]  # no wait: readers of the view wait for its bytes
+        return NDArray(Buffer(flat, shape, self._buffer.device), self._ctx, self.writable)
 
     def __getitem__(self, key: Any) -> NDArray:
         """Index as NumPy does; one element comes as shape (1,).

@@ -14,10 +14,31 @@ from typing import TYPE_CHECKING, Any
 from ..base import decides, refusal
 from ..context import Context
 from ..kernels.foundation import Buffer, Op
-from .requirements import require_known
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
+
+
+REQUIREMENTS = {
+    "null": "no gradient is computed",
+    "write": "the gradient replaces what the array held",
+    "add": "the gradient is added to what the array held",
+}
+"""The values of ``grad_req`` for one argument, and their meanings."""
+
+ASSIGNMENTS = {**REQUIREMENTS, "inplace": "as write, where the array may be the memory of an input"}
+"""The values of ``req`` for one array that a user's operator writes."""
+
+
+def require_known(clause: str, found: Sequence[str]) -> None:
+    """Refuse unknown requirements; ``clause`` is the clause of the error.
+
+    Raises:
+        KeyError: an entry of ``found`` is not in ``REQUIREMENTS``.
+    """
+    for req in found:
+        if req not in REQUIREMENTS:
+            raise refusal(clause, f"{req!r} is not one of {', '.join(sorted(REQUIREMENTS))}", KeyError)
 
 
 @decides("autograd/thread")

@@ -12,7 +12,7 @@ from ..context import Context
 from ..kernels.foundation.forks import own_lock
 from ..log import LOG
 from ..ndarray import NDArray, array
-from ..ndarray.requirements import ASSIGNMENTS
+from ..ndarray.tape import ASSIGNMENTS
 
 
 class CustomOp:

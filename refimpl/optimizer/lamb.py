@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_together, clipping, zeros_like
-from .grouped import GroupedOptimizer, aggregation_size
-from .rule import Index, register
+from .rule import GroupedOptimizer, Index, aggregation_size, register
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -25,8 +25,7 @@ from ..kernels.foundation import run as runner
 from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import check_alike
-from .grouped import GroupedOptimizer, MomentumOptimizer, aggregation_size
-from .rule import Index, register
+from .rule import GroupedOptimizer, Index, MomentumOptimizer, aggregation_size, register
 from .sgd import sgd_step
 
 if TYPE_CHECKING:

@@ -75,6 +75,8 @@ class LBSGD(Optimizer):
         ValueError: ``batch_scale`` is not positive.
     """
 
+    _changing = ("cumgrads",)
+
     def __init__(
         self, momentum: float = 0.0, multi_precision: bool = False, warmup_strategy: str = "linear",
         warmup_epochs: int = 5, batch_scale: int = 1, updates_per_epoch: int = 32, begin_epoch: int = 0,
@@ -101,10 +103,6 @@ class LBSGD(Optimizer):
         self.cumgrads: dict[Any, dict[str, Any]] = {}
         self.adaptive = False
         self.admult = 1
-
-    def _changed_by_updates(self) -> list[dict]:
-        """As those of every optimizer, and ``cumgrads``, where a new sum takes the place of the old one."""
-        return [*super()._changed_by_updates(), self.cumgrads]
 
     @decides("LBSGD/copy")
     def create_state(self, index: Index, weight: NDArray) -> Any:

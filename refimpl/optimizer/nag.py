@@ -23,8 +23,7 @@ import numpy as np
 from ..ndarray import NDArray
 from ..quirks import declare
 from .apply import apply_update, clipping
-from .grouped import MomentumOptimizer
-from .rule import Index, register
+from .rule import Index, MomentumOptimizer, register
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -1,7 +1,8 @@
-"""The base class of update rules: learning rates, weight decay, multipliers, update counts and schedulers."""
+"""The base classes of update rules: learning rates, weight decay, multipliers, update counts and schedulers."""
 
 from __future__ import annotations
 
+import os
 import reprlib
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
@@ -11,6 +12,7 @@ import numpy as np
 
 from ..base import decides, described, did_you_mean, refusal, require
 from ..ndarray import NDArray
+from .apply import master_copy, zeros_like
 
 if TYPE_CHECKING:
     from ..lr_scheduler import LRScheduler
@@ -41,9 +43,12 @@ class Optimizer:
         TypeError: an argument is unknown.
     """
 
+    _undo_follows = True
     opt_registry: ClassVar[dict[str, type[Optimizer]]] = {}
     decaying_suffixes: ClassVar[tuple[str, ...]] = ("_weight", "_gamma")
     """Suffixes of the names of parameters that decay; a parameter with another name does not decay."""
+    _changing: ClassVar[tuple[str, ...]] = ()
+    """The attributes that hold dicts in which updates put other values, beside the counts."""
 
     def __init__(
         self,
@@ -257,12 +262,17 @@ class Optimizer:
     @decides("Optimizer/learning-rate")
     def _get_lrs(self, indices: Sequence[Index]) -> list[float]:
         """The learning rates of some parameters."""
-        rate = self.learning_rate
-        return [rate * self._multiplier(index, self.lr_mult, "lr_mult") for index in indices]
+        rates = [self.learning_rate] * len(indices)
+        for place, index in enumerate(indices):
+            rates[place] *= self._multiplier(index, self.lr_mult, "lr_mult")
+        return rates
 
     def _get_wds(self, indices: Sequence[Index]) -> list[float]:
         """The weight decays of some parameters."""
-        return [self.wd * self._multiplier(index, self.wd_mult, "wd_mult") for index in indices]
+        decays = [self.wd] * len(indices)
+        for place, index in enumerate(indices):
+            decays[place] *= self._multiplier(index, self.wd_mult, "wd_mult")
+        return decays
 
     def _get_lr(self, index: Index) -> float:
         """The learning rate of one parameter."""
@@ -286,12 +296,6 @@ class Optimizer:
             self._index_update_count[each] = count
             self.num_update = max(count, self.num_update)
 
-    def _changed_by_updates(self) -> list[dict]:
-        """The dicts in which updates with a rule of this package put other values."""
-        counts = self._all_index_update_counts
-        changed: list[dict] = [vars(self), counts, *counts.values()]
-        return changed if self.lr_scheduler is None else [*changed, vars(self.lr_scheduler)]
-
     def _counted_rates(self, index: Index) -> tuple[float, float]:
         """Count one update of a parameter; return its learning rate and weight decay for this update."""
         self._update_count(index)
@@ -311,6 +315,64 @@ class Optimizer:
         if "_all_index_update_counts" not in state:
             self._all_index_update_counts = {0: self._index_update_count}
         self.param_dict = {}
+
+
+class GroupedOptimizer(Optimizer):
+    """Base of rules that take up to ``aggregate_num`` parameters in one call.
+
+    A subclass gives ``_step(indices, weights, grads, states, mixed)``; ``mixed`` says that the states hold float32
+    copies of the weights.
+    """
+
+    def _step(
+        self, indices: list[Index], weights: list[NDArray], grads: list[NDArray], states: list[Any], *, mixed: bool
+    ) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must override _step")
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """One step of one parameter, or of several parameters given as lists."""
+        if not isinstance(index, (list, tuple)):
+            index, weight, grad, state = [index], [weight], [grad], [state]
+        self._step(index, weight, grad, state, mixed=False)
+
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """As :meth:`update`; where the state has a float32 weight, the step is computed on it."""
+        if not isinstance(index, (list, tuple)):
+            index, weight, grad, state = [index], [weight], [grad], [state]
+        mixed = self.multi_precision and len(weight) > 0 and weight[0].dtype == np.float16
+        self._step(index, weight, grad, state, mixed=mixed)
+
+
+class MomentumOptimizer(Optimizer):
+    """Base of rules whose state is a momentum or None; with a float32 copy ``(momentum or None, float32 weight)``."""
+
+    momentum: float
+    lazy_update: bool = False
+
+    def create_state(self, index: Index, weight: NDArray) -> NDArray | None:
+        """The momentum, zeros like the weight (in its storage with lazy_update); None without momentum."""
+        if self.momentum == 0.0:
+            return None
+        return zeros_like(weight, weight.stype if self.lazy_update else "default")
+
+    @decides("SGD/multi-precision")
+    def create_state_multi_precision(self, index: Index, weight: NDArray) -> Any:
+        """(momentum, float32 weight) for a float16 weight with multi_precision, else the momentum."""
+        if weight.dtype == np.float16:
+            if self.multi_precision:
+                master = master_copy(weight)
+                return self.create_state(index, master), master
+            warn_half_precision(self)
+        return self.create_state(index, weight)
+
+    def _master(self, state: Any) -> NDArray:
+        return state[1]
+
+
+@decides("Updater/together")
+def aggregation_size(default: int) -> int:
+    """The most parameters of one call: MXNET_OPTIMIZER_AGGREGATION_SIZE, or ``default``."""
+    return int(os.environ.get("MXNET_OPTIMIZER_AGGREGATION_SIZE", str(default)))
 
 
 def _as_factor(name: str, attribute: str, given: Any) -> float:
@@ -344,4 +406,7 @@ def warn_half_precision(optimizer: Optimizer) -> None:
 register = Optimizer.register
 create = Optimizer.create_optimizer
 
-__all__ = ["Index", "Optimizer", "create", "register", "warn_half_precision"]
+__all__ = [
+    "GroupedOptimizer", "Index", "MomentumOptimizer", "Optimizer", "aggregation_size", "create", "register",
+    "warn_half_precision",
+]

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..base import decides
 from ..ndarray import NDArray
 from .apply import apply_update, clipping
-from .grouped import GroupedOptimizer, MomentumOptimizer, aggregation_size
-from .rule import Index, Optimizer, register
+from .rule import GroupedOptimizer, Index, MomentumOptimizer, Optimizer, aggregation_size, register
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -9,9 +9,8 @@ from typing import Any
 
 from ..base import decides
 from ..context import Context
-from ..lr_scheduler import LRScheduler
 from ..ndarray import NDArray
-from ..ndarray.restoring import VALUES, unchanged_on_failure
+from ..ndarray.undo import VALUES, undo
 from . import soundness
 from . import states as states_file
 from .rule import Index, Optimizer
@@ -25,6 +24,8 @@ class Updater:
     in a call.
     """
 
+    _undo_follows = True
+
     def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = optimizer
         self.states: dict[Any, Any] = {}
@@ -33,57 +34,43 @@ class Updater:
         """The indices whose states come from a file and have not been compared with the weights yet."""
         self.aggregate_updates = optimizer.aggregate_num > 0
 
-    @decides("Updater/states", "Updater/lists", "Updater/together")
+    @decides("Updater/states", "Updater/lists", "Updater/together", "Updater/bytes", "Updater/failed")
     def __call__(
         self, index: Index | Sequence[Index], grad: NDArray | Sequence[NDArray],
         weight: NDArray | Sequence[NDArray],
     ) -> None:
-        """Update one weight, or several weights given as lists."""
-        optimizer = self.optimizer
+        """Update one weight, or several weights given as lists; a step that fails is not counted."""
+        optimizer, together = self.optimizer, self.aggregate_updates
         work: Any = ((index, grad, weight),)
         if isinstance(index, (list, tuple)):
-            work = [*zip(index, grad, weight, strict=False)]
-        if self.loaded:
-            self.require_fitting({_name(key): each for key, _, each in work})
-        together: dict[Any, list[tuple[Any, NDArray, NDArray, Any]]] = {}
+            work = zip(index, grad, weight, strict=False)
+        groups: dict[Any, list[tuple[Any, NDArray, NDArray, Any]]] = {}
         for key, gradient, each in work:
-            name = _name(key)
-            state = self._state(name, each)
-            if self.aggregate_updates:
-                together.setdefault((each.dtype, each.context), []).append((name, each, gradient, state))
-            else:
-                optimizer._set_current_context(each.context.device_id)
-                self._step(name, each, gradient, state)
+            name = key.decode() if isinstance(key, bytes) else key
+            if name in self.loaded:
+                self.require_fitting({name: each})
+            synced = name in self.states and self.states_synced[name]
+            state = self.states[name] if synced else self._state(name, each)
+            place = each.context
+            group: Any = (each.dtype, place.device_typeid, place.device_id) if together else len(groups)
+            groups.setdefault(group, []).append((name, each, gradient, state))
         size = max(optimizer.aggregate_num, 1)
-        for (_, context), group in together.items():
-            optimizer._set_current_context(context.device_id)
-            for start in range(0, len(group), size):
-                self._step(*map(list, zip(*group[start : start + size], strict=True)))  # type: ignore[arg-type]
-
-    @decides("Updater/failed")
-    def _step(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """One step of the rule; a step that fails is not counted, so that it can be repeated."""
-        optimizer = self.optimizer
-        counts, number = optimizer._index_update_count, optimizer.num_update
-        before = dict(counts)
-        try:
-            optimizer.update_multi_precision(index, weight, grad, state)
-        except BaseException:
-            optimizer.num_update = number
-            counts.clear()
-            counts.update(before)
-            raise
+        for steps in groups.values():
+            optimizer._set_current_context(steps[0][1].context.device_id)
+            for start in range(0, len(steps), size):
+                step = [*map(list, zip(*steps[start : start + size], strict=True))] if together else steps[start]
+                with undo(dicts=[optimizer._index_update_count, vars(optimizer)]):
+                    optimizer.update_multi_precision(*step)
 
     @decides("Updater/states")
     def _state(self, index: Any, weight: NDArray) -> Any:
-        """The state of a parameter, on the context of its weight; made at the first call."""
+        """The state of a parameter, which is made, or moved to the context of the weight."""
         if index not in self.states:
             self.optimizer._set_current_context(weight.context.device_id)
             self.states[index] = self.optimizer.create_state_multi_precision(index, weight)
-            self.states_synced[index] = True
-        elif not self.states_synced[index]:
+        else:
             self.states[index] = self.sync_state_context(self.states[index], weight.context)
-            self.states_synced[index] = True
+        self.states_synced[index] = True
         return self.states[index]
 
     def changed_by(self, names: Iterable[Any]) -> tuple[list[Any], list[dict]] | None:
@@ -98,7 +85,12 @@ class Updater:
             is_own = type(thing).__module__.partition(".")[0] == __name__.partition(".")[0]
             if thing is not None and not (is_own and kinds <= VALUES):
                 return None
-        return [*map(self.states.get, names)], [self.states, self.states_synced, *optimizer._changed_by_updates()]
+        counts = optimizer._all_index_update_counts
+        changed: list[Any] = [self.states, self.states_synced, vars(optimizer), counts, *counts.values()]
+        changed += map(vars(optimizer).get, optimizer._changing)
+        if optimizer.lr_scheduler is not None:
+            changed.append(vars(optimizer.lr_scheduler))
+        return [*map(self.states.get, names)], changed
 
     def adopt(self, index: Any, weight: NDArray) -> None:
         """Take a weight that was set from outside; see :meth:`Optimizer.adopt`."""
@@ -149,16 +141,10 @@ class Updater:
         self.loaded -= weights.keys()
 
 
-@decides("Updater/bytes")
-def _name(index: Any) -> Any:
-    """The key of a state: the index, decoded if it is bytes."""
-    return index.decode() if isinstance(index, bytes) else index
-
-
-def unchanged_by_failed_updates(
+def undo_updates(
     updater: Any, names: Iterable[Any], written: list[Any], containers: Sequence[dict] = ()
 ) -> AbstractContextManager[None]:
-    """A block that updates the parameters ``names``; when it fails, everything is as before.
+    """A block that updates the parameters ``names``. If it fails, everything is as before.
 
     What an optimizer of this package changes is known. Of any other one all arrays, dicts and lists that it holds are
     copied, for it may write any of them.
@@ -171,8 +157,8 @@ def unchanged_by_failed_updates(
     """
     changed = updater.changed_by(names) if type(updater) is Updater else None
     if changed is None:
-        return unchanged_on_failure(written, updater, kinds=REMEMBERING, shallow=containers)
-    return unchanged_on_failure(written, changed[0], shallow=[*containers, *changed[1]])
+        return undo(written, updater, dicts=containers)
+    return undo(written, changed[0], dicts=[*containers, *changed[1]])
 
 
 def get_updater(optimizer: Optimizer) -> Updater:
@@ -180,10 +166,8 @@ def get_updater(optimizer: Optimizer) -> Updater:
     return Updater(optimizer)
 
 
-REMEMBERING = (Updater, Optimizer, LRScheduler)
-"""What an update changes beside the weights."""
 _LOOKED_UP = {*"optimizer states states_synced loaded lr_scheduler lr_mult wd_mult idx2name param_dict step".split(),
               *"sym_info _index_update_count _all_index_update_counts cumgrads weight_previous".split()}
 """Attributes of this package's updaters, optimizers and schedulers that are no numbers or texts."""
 
-__all__ = ["REMEMBERING", "Updater", "get_updater", "unchanged_by_failed_updates"]
+__all__ = ["Updater", "get_updater", "undo_updates"]

@@ -70,7 +70,7 @@ def require_apart(rows: Sequence[Row], states: Sequence[NDArray]) -> None:
 def additions(
     grads: Sequence[np.ndarray], together: int, total: np.ndarray, group: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The additions (one, other, sum) that add up gradients in ``total``, in the order of ``kvstore.sums.added_up``.
+    """The additions (one, other, sum) that add up gradients in ``total``, in the order of ``kvstore.local.added_up``.
 
     After the first gradient, each ``together`` gradients are added up in ``group`` before they join the total.
     """

@@ -15,7 +15,7 @@ import numpy as np
 from ..base import decides, require
 from ..io import DataBatch, DataDesc, DataIter
 from ..ndarray import NDArray, array
-from ..ndarray.restoring import delivered
+from ..ndarray.undo import delivered
 
 
 @decides("encode_sentences/numbers")

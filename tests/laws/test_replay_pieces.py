@@ -18,8 +18,8 @@ import pytest
 
 import refimpl as mx
 from refimpl.engine import fast_road
+from refimpl.executor.executor import run_steps
 from refimpl.executor.memory_pool import Pool
-from refimpl.executor.step_runner import run_steps
 from refimpl.kernels.tuned import hand_over, native_calls
 from refimpl.kernels.tuned.hand_over import HandOver
 from refimpl.module.thread_pool import ThreadPool

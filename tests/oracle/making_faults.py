@@ -62,14 +62,14 @@ PACKAGE: dict[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
             "executor_group", "arrays", "batches", "batch_shapes", "descriptions", "parameters", "updates",
         )),
         ("executor_manager/slicing.py", 3, ("executor_manager", "module", "data_parallel")),
-        *((f"kvstore/{name}.py", 6, ("kvstore",)) for name in ("sums", "local", "values", "pairs", "rows")),
+        *((f"kvstore/{name}.py", 6, ("kvstore",)) for name in ("local", "values", "pairs", "rows")),
         ("contrib/svrg_optimization/workers.py", 4, ("svrg",)),
         ("contrib/svrg_optimization/full_pass.py", 4, ("svrg",)),
     ),
     "bookkeeping": (
         *((f"optimizer/{name}.py", 5, ("optimizer",)) for name in (
             "rule", "updater", "sgd", "nag", "adam", "adamax", "nadam", "adagrad", "adadelta", "rmsprop", "ftrl",
-            "ftml", "lamb", "lars", "lbsgd", "dcasgd", "signum", "contrib", "states", "apply", "grouped",
+            "ftml", "lamb", "lars", "lbsgd", "dcasgd", "signum", "contrib", "states", "apply",
         )),
         ("lr_scheduler.py", 5, ("lr_scheduler",)),
         ("kvstore/compression.py", 6, ("kvstore",)), ("kvstore/optimizer_step.py", 6, ("kvstore",)),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import refimpl as mx
 from refimpl import kvstore as kv
 from refimpl import ndarray as nd
-from refimpl.kvstore.pairs import of_one_kind
+from refimpl.kvstore.pairs import paired
 
 TYPES = ("local", "device")
 
@@ -359,10 +359,10 @@ REFUSALS = [
 @pytest.mark.clause("KVStore/one-kind-in-list")
 def test_the_kind_of_keys() -> None:
     array = nd.zeros(1)
-    assert of_one_kind([(1, array), (2, array)], None) == ([(1, array), (2, array)], int)
-    assert of_one_kind([("x", array)], None) == ([("x", array)], str)
-    assert of_one_kind([("x", array)], str) == ([("x", array)], str)
-    assert of_one_kind([], None) == ([], None)
+    assert paired([1, 2], [array, array], None) == ([(1, array), (2, array)], int)
+    assert paired("x", array, None) == ([("x", array)], str)
+    assert paired("x", array, str) == ([("x", array)], str)
+    assert paired([], [], None) == ([], None)
 
 
 @pytest.mark.clause("KVStore/name-type")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 import refimpl as mx
-from refimpl.module.life_cycle import LIFE_CYCLE, STEPS, missing_step, table
+from refimpl.module.life_cycle import LIFE_CYCLE, STEPS, table
 
 from .module_nets import DATA, LABEL, network, ready
 
@@ -100,9 +98,7 @@ def at(stage, kind="Module"):
 
 
 def missing_at(stage, operation):
-    return missing_step(
-        SimpleNamespace(**{flag: flag in STAGES[stage] for flag in STEPS}), operation
-    )
+    return next((flag for flag in LIFE_CYCLE[operation].needs if flag not in STAGES[stage]), None)
 
 
 @pytest.mark.clause(

@@ -12,13 +12,13 @@ from typing import Any
 
 from ...base import decides, refusal, require
 from ...context import Context
-from ...executor import unfinished
+from ...executor.executor import undo_backward, undo_forward
 from ...module import Module
 from ...module.life_cycle import demand
 from ...module.module import DEVICE
-from ...module.rollback import shapes_kept_on_failure
+from ...module.parts import undo_optimizer, undo_shapes
 from ...ndarray import NDArray
-from ...ndarray.restoring import unchanged_on_failure
+from ...ndarray.undo import undo
 from . import svrg_quirks, workers
 from .full_pass import GradientSums, Terms, dense, rows_of, summed_gradients
 from .svrg_optimizer import _SVRGOptimizer
@@ -86,13 +86,13 @@ class SVRGModule(Module):
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Compute the outputs of a batch; in training mode the snapshot computes its outputs too."""
         demand(self, "forward")
-        with shapes_kept_on_failure([self]), unchanged_on_failure(self._exec_group.aux_arrays):
+        with undo_shapes(self), undo(self._exec_group.aux_arrays):
             super().forward(data_batch, is_train)
             mode = self.for_training if is_train is None else is_train
             self._batch, self._shown = (data_batch, mode), False
             show = bool(is_train) if svrg_quirks.STALE_SNAPSHOT.active else mode
             if show and self.for_training and self._param_dict is not None:
-                with unfinished.ForwardOf(self._exec_group.execs):
+                with undo_forward(self._exec_group.execs):
                     self._show_snapshot()
 
     def backward(self, out_grads: Sequence[NDArray] | None = None) -> None:
@@ -109,7 +109,7 @@ class SVRGModule(Module):
             )
         if not svrg_quirks.STALE_SNAPSHOT.active:
             self._show_snapshot()
-        with unfinished.backward_of(self._exec_group.execs):
+        with undo_backward(self._exec_group.execs):
             super().backward(out_grads)
             self._mod_aux.backward(out_grads)
             if not svrg_quirks.UPDATE_CORRECTS.active:
@@ -209,7 +209,7 @@ class SVRGModule(Module):
         if self.binded and not force_rebind:
             super().bind(data_shapes, label_shapes)  # which warns
             return
-        with shapes_kept_on_failure([self]):
+        with undo_shapes(self):
             super().bind(
                 data_shapes, label_shapes, for_training, inputs_need_grad, force_rebind, shared_module, grad_req
             )
@@ -230,7 +230,7 @@ class SVRGModule(Module):
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
         """As :meth:`Module.reshape`, the snapshot too."""
         demand(self, "reshape")
-        with shapes_kept_on_failure([self]):
+        with undo_shapes(self):
             super().reshape(data_shapes, label_shapes)
             if self.for_training:
                 self._mod_aux.reshape(data_shapes, label_shapes)
@@ -239,7 +239,7 @@ class SVRGModule(Module):
     def set_states(self, states: Any = None, value: float | None = None) -> None:
         """As :meth:`Module.set_states`, those of the snapshot too."""
         demand(self, "set_states")
-        with unchanged_on_failure(self._exec_group.state_arrays):
+        with undo(self._exec_group.state_arrays):
             super().set_states(states, value)
             if self.for_training:
                 self._mod_aux._exec_group.set_states(states, value)
@@ -257,7 +257,7 @@ class SVRGModule(Module):
         stays = self.optimizer_initialized and not force_init
         if not stays:
             self._refuse_compression(kvstore)
-        with self._optimizer_kept_on_failure(kvstore, optimizer):
+        with undo_optimizer(self, kvstore, optimizer):
             super().init_optimizer(kvstore, optimizer, optimizer_params, force_init)
             if stays and not svrg_quirks.NO_RESET.active:
                 return
