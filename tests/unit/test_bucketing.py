@@ -212,7 +212,7 @@ def test_shapes_only_matter_the_first_time():
 @pytest.mark.clause("Bucketing/batch-shapes")
 def test_a_bucket_may_be_bound_without_labels():
     module = ready()
-    with pytest.warns(UserWarning, match="label_shapes don't match"):
+    with pytest.warns(UserWarning, match="label_shapes is called"):
         module.forward(batch(6, provide_label=None), is_train=False)
     assert module.label_shapes is None
 
