@@ -10,7 +10,7 @@ import numpy as np
 
 from ...symbol.ir import Entry, Node
 from .guessing import Case, Change, Guess, along
-from .layer import Layer
+from ...export.layer import Layer
 from .walk import is_half
 
 LEARNED = ("weight", "bias", "gamma", "beta", "moving_mean", "moving_var", "parameters")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base import MXNetError, decides
 from ...symbol.ir import Node
-from .layer import Layer
+from ...export.layer import Layer
 from .walk import Segment, distance
 
 Change = Callable[[Layer], list[np.ndarray]]

@@ -8,7 +8,7 @@ import numpy as np
 
 from .guesses import solved, spelled_order, told, with_arrays
 from .guessing import Case, Guess
-from .layer import Layer
+from ...export.layer import Layer
 
 PARTS = ("gamma", "beta", "moving_mean", "moving_var")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .guesses import solved, told
 from .guessing import Case, Guess
-from .layer import Layer
+from ...export.layer import Layer
 
 _GATES = {"lstm": 4, "gru": 3}
 _ORDERS: dict[int, dict[str, tuple[int, ...]]] = {

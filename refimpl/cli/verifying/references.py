@@ -12,7 +12,7 @@ from ..errors import refuse
 from ..feeding import read_npz
 from ..loaded import ZEROS, Network, Shapes
 from .allowed import UNITS
-from .layer import DOUBLE, Layer, wide
+from ...export.layer import DOUBLE, Layer, wide
 
 
 class Reference(NamedTuple):

@@ -13,7 +13,7 @@ from ..loaded import Network
 from . import guesses, linear, normal, recurrent, windows
 from .clauses import clause_of
 from .guessing import Case, Explained, explained
-from .layer import Layer
+from ...export.layer import Layer
 from .walk import Compared, Segment, Walk
 
 VERSION = 1

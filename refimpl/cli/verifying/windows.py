@@ -11,7 +11,7 @@ import numpy as np
 from ...base import MXNetError
 from .guesses import constant, with_arrays
 from .guessing import Case, Guess
-from .layer import Layer
+from ...export.layer import Layer
 from .walk import distance
 
 _MOST_STRIDE = 4
