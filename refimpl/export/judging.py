@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,7 @@ from ..symbol.inference import key_of
 from ..symbol.ir import Node
 from .layer import SINGLE, Layer, bound_layer, wide
 from .narrowing import Part, narrowed
-
-if TYPE_CHECKING:
-    from .prediction import Prediction
+from .prediction import Prediction
 
 UNITS = {"float16": 2.0**-11, "float32": 2.0**-24, "float64": 2.0**-53}
 """Half the distance from 1 to the next number."""
@@ -50,7 +48,9 @@ class Verdict(NamedTuple):
     """The place of the worst element with both numbers, or why nothing could be compared."""
 
 
-def judge(prediction: Prediction, values: Mapping[str, np.ndarray], elements: int = 500, seed: int = 0) -> list[Verdict]:
+def judge(
+    prediction: Prediction, values: Mapping[str, np.ndarray], elements: int = 500, seed: int = 0
+) -> list[Verdict]:
     """Hold each layer of an exported run to what its operator's page computes of the same inputs.
 
     Args:
@@ -123,9 +123,9 @@ class _Judge:
             made = layer.run(kind=kind)
         except MXNetError:
             return
-        for index, name in enumerate(names):
+        for index, (name, value) in enumerate(zip(names, made, strict=True)):
             if name not in self.given:
-                self.values[id(layer.node), index] = made[index].astype(kind) if made[index].dtype.kind == "f" else made[index]
+                self.values[id(layer.node), index] = value.astype(kind) if value.dtype.kind == "f" else value
 
     def _output(self, layer: Layer, index: int, rng: np.random.Generator) -> Verdict:
         node = layer.node
@@ -211,7 +211,7 @@ def _numbers(layer: Layer) -> int:
 
 def _saturates(layer: Layer) -> bool:
     """Whether an operator is one of functions that other libraries compute to a part of 1, not of the result."""
-    return layer.operator in _BOUNDED or getattr(layer.params, "act_type", "") in ("sigmoid", "tanh", "softsign", "gelu")
+    return layer.operator in _BOUNDED or getattr(layer.params, "act_type", "") in (*_BOUNDED, "gelu")
 
 
 def _tracked(part: Part, index: int) -> tuple[np.ndarray, np.ndarray]:

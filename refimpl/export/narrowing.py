@@ -191,7 +191,7 @@ def _grid(rows: int, columns: int, terms: int, count: int, rng: np.random.Genera
 
 def _fully_connected(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     data, weight, *bias = layer.arrays
-    data = data.reshape(-1, weight.shape[1])
+    data = data.reshape(prod(shape[:-1]), -1)
     rows, columns = _grid(len(data), len(weight), weight.shape[1], count, rng)
     arrays = [data[rows], weight[columns], *[value[columns] for value in bias]]
     at = (rows[:, None] * len(weight) + columns).reshape(-1)
@@ -264,8 +264,7 @@ def _deconvolution(layer: Layer, shape: Shape, count: int, rng: np.random.Genera
     stride, dilate, pad = spacing(p)
     if target_of(p) is not None:
         pad = tuple((w - o + 1) // 2 for w, o in zip(whole_sizes(p, data.shape[2:]), shape[2:], strict=True))
-    reach = [-(-kernel // step) if wide == 1 else kernel for kernel, step, wide in zip(p.kernel, stride, dilate, strict=True)]
-    terms = own * prod(reach)
+    terms = own * prod(-(-k // s) if e == 1 else k for k, s, e in zip(p.kernel, stride, dilate, strict=True))
     at, (image, filters, *places) = _taps(shape, count, terms, rng)
     pixels, taps = [], []
     for axis, place in enumerate(places):
@@ -279,8 +278,9 @@ def _deconvolution(layer: Layer, shape: Shape, count: int, rng: np.random.Genera
     kernel = tuple(each.shape[1] for each in taps)
     channels = (filters // per_group * own)[:, None] + np.arange(own)
     read = _patches(data, image, channels, pixels)
-    index = (channels.reshape(*channels.shape, *(1,) * len(taps)), (filters % per_group).reshape(-1, *(1,) * (len(taps) + 1)))
-    filled = weight[(*index, *[_along(each, axis, len(taps)) for axis, each in enumerate(taps)])]
+    rank = len(taps)
+    index = (channels.reshape(*channels.shape, *(1,) * rank), (filters % per_group).reshape(-1, *(1,) * (rank + 1)))
+    filled = weight[(*index, *[_along(each, axis, rank) for axis, each in enumerate(taps)])]
     many = len(at)
     small = layer.changed(
         [read.reshape(1, -1, *kernel), filled.reshape(-1, 1, *kernel), *[value[filters] for value in bias]],
