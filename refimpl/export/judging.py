@@ -19,7 +19,7 @@ from ..kernels.foundation.loop import plain_kernels
 from ..oracle.bounds import tracking
 from ..symbol.inference import key_of
 from ..symbol.ir import Node
-from .layer import SINGLE, Layer, bound_layer, wide
+from .layer import DOUBLE, SINGLE, Layer, bound_layer, wide
 from .narrowing import Part, narrowed
 from .prediction import Prediction
 
@@ -184,7 +184,7 @@ def expected(part: Part, index: int, given: np.ndarray, kind: np.dtype) -> tuple
             return exact, np.zeros(exact.shape)
     if part.terms:
         sizes = layer.run([np.abs(value) if value.dtype.kind == "f" else value for value in layer.arrays])
-        return exact, part.terms * sums * sizes[index].reshape(-1)[part.take] + last * np.abs(exact) + tiny
+        return exact, part.terms * sums * np.abs(sizes[index].reshape(-1)[part.take]) + last * np.abs(exact) + tiny
     slack = _SATURATES * sums * _saturates(layer)
     if small:
         try:
@@ -192,15 +192,29 @@ def expected(part: Part, index: int, given: np.ndarray, kind: np.dtype) -> tuple
         except MXNetError:
             pass
         else:
-            moves = (bound == 0) & (slack == 0)
-            return exact, np.where(moves, 0.0, bound + last * np.abs(exact) + slack + tiny)
+            bound = np.where((bound == 0) & (slack == 0), 0.0, bound + last * np.abs(exact) + slack + tiny)
+            free = np.isinf(bound)  # behind a branch that rounding decides
+            if free.any():
+                nearer, off = _measured(part, index, given)
+                exact = np.where(free, nearer, exact)
+                bound = np.where(free, off * sums / UNITS["float32"] + last * np.abs(exact) + slack + tiny, bound)
+            return exact, bound
     if np.array_equal(exact.astype(kind).astype(np.float64), exact, equal_nan=True) and not slack:
         return exact, np.zeros(exact.shape)
-    single = wide(layer.run(kind=SINGLE)[index].reshape(-1))
-    own = distance(single, wide(layer.run()[index].reshape(-1)))
-    off = _FACTOR * float(np.max(own[np.isfinite(own)], initial=0.0)) * sums / UNITS["float32"]
-    nearer = np.where(distance(wide(given), single[part.take]) < distance(wide(given), exact), single[part.take], exact)
-    return nearer, off + last * np.abs(exact) + slack + tiny
+    nearer, off = _measured(part, index, given)
+    return nearer, off * sums / UNITS["float32"] + last * np.abs(nearer) + slack + tiny
+
+
+def _measured(part: Part, index: int, given: np.ndarray) -> tuple[np.ndarray, float]:
+    """Of double and single precision what is nearer, and what the two differ by where branches agree, many times over.
+
+    Where they differ by more than a thousandth of the output they took different branches, and either is right.
+    """
+    double, single = (wide(part.layer.run(kind=kind)[index].reshape(-1)) for kind in (DOUBLE, SINGLE))
+    apart, largest = distance(single, double), float(np.max(np.abs(double[np.isfinite(double)]), initial=0.0))
+    off = float(np.max(apart[apart <= 1e-3 * largest], initial=0.0))
+    one, other = double[part.take], single[part.take]
+    return np.where(distance(wide(given), other) < distance(wide(given), one), other, one), _FACTOR * off
 
 
 def _numbers(layer: Layer) -> int:

@@ -28,6 +28,10 @@ _ELEMENTWISE = frozenset((
 """Pages whose operators compute an element of the output from one element of each input."""
 
 
+_WHOLE = frozenset(("_contrib_div_sqrt_dim",))
+"""Operators of these pages that read more: the size of an axis."""
+
+
 class Part(NamedTuple):
     """Elements of an output, and how they are computed."""
 
@@ -94,17 +98,16 @@ def _terms(layer: Layer, size: int) -> int:
 
 def _elementwise(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     arrays = layer.arrays
+    if layer.operator in _WHOLE or (layer.operator == "where" and arrays[0].shape != shape):
+        return None
     at = drawn(shape, count, rng)
     if layer.operator == "LeakyReLU" and len(arrays) == 2:
         channels = np.unravel_index(at, shape)[1]
         gamma = np.broadcast_to(arrays[1], shape[1])[channels]
         return Part(Layer(layer.node, [arrays[0].reshape(-1)[at][None], gamma]), at, np.arange(len(at)))
-    try:
-        given = [np.broadcast_to(value, shape) for value in arrays]
-    except ValueError:  # a condition for rows
-        return None
     places = np.unravel_index(at, shape)
-    return Part(Layer(layer.node, [value[places] for value in given]), at, np.arange(len(at)))
+    given = [np.broadcast_to(value, shape)[places] for value in arrays]
+    return Part(Layer(layer.node, given), at, np.arange(len(at)))
 
 
 def _batch_norm(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
@@ -147,7 +150,7 @@ def _softmax(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -
 
 
 def _softmax_activation(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
-    axes = (1,) if layer.params.mode == "channel" else tuple(range(1, len(shape)))
+    axes = (1 if layer.params.mode == "channel" else len(shape) - 1,)
     found = _rows(layer, shape, axes, count, rng)
     return found and Part(layer.changed([found[1]], mode="instance"), found[2], found[3])
 
@@ -203,7 +206,7 @@ def _product(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -
     """Some rows of the left matrix, or of each of a batch of them."""
     left, right = layer.arrays[:2]
     p = layer.params
-    if left.ndim != len(shape) or right.ndim != left.ndim or getattr(p, "axis", -2) not in (-2, left.ndim - 2):
+    if left.ndim < 2 or not left.ndim == right.ndim == len(shape) or getattr(p, "axis", -2) not in (-2, left.ndim - 2):
         return None
     axis = left.ndim - (1 if p.transpose_a else 2)
     terms = left.shape[-2 if p.transpose_a else -1]
