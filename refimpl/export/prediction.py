@@ -64,7 +64,7 @@ def prediction(
             for values in (arg_params, aux_params) for name, v in values.items() if v is not None}
     given = dict(input_shapes or {})
     shapes = _shapes(symbol, held, given)
-    symbol = _without_losses(symbol, held, given, shapes)
+    symbol = _without_losses(symbol, held, shapes)
     order = post_order(symbol.entries)
     _require_inputs(symbol, given)
     shapes = _shapes(symbol, held, {name: shape for name, shape in given.items() if name in symbol.list_inputs()})
@@ -86,10 +86,12 @@ def prediction(
         if not known(shape):
             raise refusal(
                 "Export/input-shape",
-                f"the shape of the input {node.name} is {shape or 'unknown'}; give it whole, as {node.name}=1,3,224,224",
+                f"the shape of the input {node.name} is {shape or 'unknown'}; give it whole, as"
+                f" {node.name}=1,3,224,224",
             )
         inputs[node.name] = tuple(int(side) for side in shape), types[node.name]
-    params = {n.name: held[n.name].astype(types[n.name], copy=False) for n in (*arguments, *auxiliary) if n.name in held}
+    used = [node.name for node in (*arguments, *auxiliary) if node.name in held]
+    params = {name: held[name].astype(types[name], copy=False) for name in used}
     return Prediction(symbol, params, inputs, symbol.list_outputs())
 
 
@@ -146,7 +148,7 @@ def _fixed_gammas(order: Sequence[Node]) -> list[Node]:
 
 
 @decides("Export/losses", "Export/labels")
-def _without_losses(symbol: Symbol, held: Mapping[str, Any], given: Mapping[str, Any], shapes: Any) -> Symbol:
+def _without_losses(symbol: Symbol, held: Mapping[str, Any], shapes: Any) -> Symbol:
     """The network with predictions for losses, and without the outputs that need labels."""
     order = symbol.order()
     labels = _labels(order, held)
