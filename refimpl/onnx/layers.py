@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .building import Builder, NoForm, Rule, product, require_fixed
+from .building import Builder, Rule, product, require_fixed
 
 Sides = tuple[int, ...]
 
@@ -82,10 +82,16 @@ def _dot(b: Builder, p: Any, s: Any, x: str, y: str) -> str:
 
 
 def _gemm(b: Builder, p: Any, s: Any, x: str, y: str, *c: str) -> str:
-    if p.axis != -2:
-        raise NoForm(f"a product of matrices along axis {p.axis}")
-    found = b.add("Mul", _batch_dot(b, p, s, x, y), b.constant(p.alpha)) if p.alpha != 1 else _batch_dot(b, p, s, x, y)
-    return b.add("Add", found, b.add("Mul", c[0], b.constant(p.beta))) if c else found
+    rank = len(s[0])
+    order = list(range(rank))
+    order.insert(rank - 2, order.pop(p.axis % rank))  # the rows of a matrix lie along the axis, its columns at the end
+    turned = order != list(range(rank))
+    if turned:
+        x, y, *c = (b.add("Transpose", one, perm=order) for one in (x, y, *c))
+    found = _batch_dot(b, p, s, x, y)
+    found = found if p.alpha == 1 else b.add("Mul", found, b.constant(p.alpha))
+    found = b.add("Add", found, b.add("Mul", c[0], b.constant(p.beta))) if c else found
+    return b.add("Transpose", found, perm=[order.index(axis) for axis in range(rank)]) if turned else found
 
 
 # --- normalisation ------------------------------------------------------------------------------------

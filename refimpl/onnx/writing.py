@@ -46,7 +46,7 @@ def model(graph: Graph, *, every: bool = False) -> Any:
         for made in b.nodes
     ]
     used = {name for made in b.nodes for name in made.inputs}
-    constants = [onnx.numpy_helper.from_array(np.ascontiguousarray(value), name)
+    constants = [onnx.numpy_helper.from_array(np.array(value, order="C"), name)
                  for name, value in b.constants.items() if name in used]
     names = [*graph.outputs, *(name for name in graph.layers.values() if name not in graph.outputs)] if every \
         else graph.outputs
