@@ -1,0 +1,1 @@
+"""mx.onnx: networks as ONNX files."""
