@@ -86,7 +86,7 @@ def prediction(
         if not known(shape):
             raise refusal(
                 "Export/input-shape",
-                f"the shape of the input {node.name} is {shape or 'unknown'}; give it whole, as"
+                f"the shape of the input {node.name} is {_shown(shape)}; give it whole, as"
                 f" {node.name}=1,3,224,224",
             )
         inputs[node.name] = tuple(int(side) for side in shape), types[node.name]
@@ -113,6 +113,10 @@ def ended(symbol: Symbol, until: str) -> Symbol:
     near = difflib.get_close_matches(until, [node.name for node in layers], 3)
     what = "more than one layer has the name" if named or outputs else "no layer has the name"
     raise refusal("Export/until", f"{what} {until}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+
+
+def _shown(shape: Any) -> str:
+    return str(tuple(inference.shown_shape(shape) or ())) if shape else "unknown"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -213,7 +217,7 @@ def _predicting(node: Node, data: Entry, shapes: Any) -> Node:
     if not known(shape):
         raise refusal(
             "Export/input-shape",
-            f"the layer {node.name} reads {shape or 'an unknown shape'}; give the shapes of all inputs, as"
+            f"the layer {node.name} reads data whose shape is {_shown(shape)}; give the shapes of all inputs, as"
             " data=1,3,224,224",
         )
     flat = Node(get("Flatten"), f"{node.name}_rows", dict(hidden), [data])
