@@ -92,6 +92,13 @@ def test_a_sequence_loss_alone_becomes_its_scores():
     assert prediction(both, {}, {}, {"data": (5, 2, 4)}).outputs == ["out_output"]
 
 
+@pytest.mark.clause("Export/labels")
+def test_a_label_may_state_the_shape_of_another_batch():
+    label = mx.sym.Variable("softmax_label", shape=(32,))
+    net = mx.sym.SoftmaxOutput(mx.sym.Variable("data"), label, name="softmax")
+    assert list(prediction(net, {}, {}, {"data": (2, 3)}).inputs) == ["data"]
+
+
 @pytest.mark.clause("Export/fixed-gamma")
 @pytest.mark.parametrize("held", [{"bn_gamma": np.array([3.0, 4.0])}, {}])
 def test_gamma_of_a_fixed_layer_is_one(held):
@@ -120,7 +127,7 @@ def test_shapes_of_inputs():
     for given, said in (
         ({}, r"shape of the input data is \(0, 4\); give it whole, as data=1,3,224,224"),
         ({"data": (2, 4), "other": (1,)}, "no input other"),
-        ({"data": (2, 5)}, ""),
+        ({"data": (2, 5)}, "Shape inconsistent"),
     ):
         with pytest.raises(mx.MXNetError, match=said):
             prediction(net, held, {}, given)
