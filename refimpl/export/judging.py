@@ -192,7 +192,8 @@ def expected(part: Part, index: int, given: np.ndarray, kind: np.dtype) -> tuple
         except MXNetError:
             pass
         else:
-            bound = np.where((bound == 0) & (slack == 0), 0.0, bound + last * np.abs(exact) + slack + tiny)
+            stays = (bound == 0) & (slack == 0) & (exact.astype(kind) == exact)
+            bound = np.where(stays, 0.0, bound + last * np.abs(exact) + slack + tiny)
             free = np.isinf(bound)  # behind a branch that rounding decides
             if free.any():
                 nearer, off = _measured(part, index, given)

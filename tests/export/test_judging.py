@@ -183,3 +183,21 @@ def test_what_a_run_does_not_show_is_computed() -> None:
     found = judge(prediction(network(), *parameters(), {"data": SHAPE}), values)
     assert [verdict.layer for verdict in found] == "scale border conv bn pool fc1 tanh fc2 softmax".split()
     assert all(verdict.ok for verdict in found)
+
+
+def test_half_precision_passes_and_one_unit_more_does_not() -> None:
+    """Sums of two numbers that single precision has exactly, and half precision rounds."""
+    half = np.dtype(np.float16)
+    left, right = mx.sym.Variable("left"), mx.sym.Variable("right")
+    net = mx.sym.elemwise_add(left, right, name="sum")
+    random = np.random.RandomState(4)
+    given = {name: random.randn(3, 40).astype(half) for name in ("left", "right")}
+    exported = Prediction(net, {}, {name: (value.shape, half) for name, value in given.items()}, net.list_outputs())
+    made = given["left"] + given["right"]
+    (verdict,) = judge(exported, {**given, "sum_output": made})
+    assert verdict.ok
+    assert verdict.worst > 0.9
+    made[1, 7] = np.nextafter(made[1, 7], half.type(np.inf))
+    (verdict,) = judge(exported, {**given, "sum_output": made})
+    assert not verdict.ok
+    assert verdict.note.endswith("at (1, 7)")
