@@ -71,7 +71,7 @@ def multibox_detection(scores, moves, anchors, clip, threshold, nms_threshold, f
         center, half = at + move[:, :2] * side, torch.exp(move[:, 2:]) * side / 2
         boxes = torch.cat([center - half, center + half], -1)
         boxes = boxes.clamp(0, 1) if clip else boxes
-        best, kind = score[1:].max(0)
+        best, kind = score[1:].max(0) if len(score) > 1 else (score[0] - math.inf, score[0].long())
         kept = torch.nonzero(best >= threshold).flatten()
         rows = torch.cat([kind[:, None].to(best.dtype), best[:, None], boxes], 1)[kept]
         if 0 < nms_threshold <= 1 and len(rows):

@@ -8,9 +8,18 @@ def warped_grid(flow):
     height, width = flow.shape[2:]
     y = torch.arange(height, dtype=flow.dtype, device=flow.device)[:, None]
     x = torch.arange(width, dtype=flow.dtype, device=flow.device)[None]
-    across = (flow[:, 0] + x) / ((width - 1) / 2) - 1
-    down = (flow[:, 1] + y) / ((height - 1) / 2) - 1
+    across = (flow[:, 0] + x) / (max(width - 1, 1) / 2) - 1
+    down = (flow[:, 1] + y) / (max(height - 1, 1) / 2) - 1
     return torch.stack([across, down], 1)
+
+
+def affine_places(matrices, height, width):
+    """The grid of matrices (batch, 6); the only place on a side of 1 is -1."""
+    like = {"dtype": matrices.dtype, "device": matrices.device}
+    y = torch.arange(height, **like) * 2 / max(height - 1, 1) - 1
+    x = torch.arange(width, **like) * 2 / max(width - 1, 1) - 1
+    places = torch.stack([x.repeat(height), y.repeat_interleave(width), torch.ones(height * width, **like)])
+    return (matrices.reshape(-1, 2, 3) @ places).reshape(-1, 2, height, width)
 
 
 def depth_to_space(x, block):

@@ -64,6 +64,12 @@ def attended(attention, values, heads):
 def padded_rnn(rnn, x, states, lengths):
     """A recurrent layer over sequences that end before the array does."""
     lengths = lengths.long().clamp(0, x.shape[0])
-    packed = nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), enforce_sorted=False)
-    output, states = rnn(packed, states)
-    return nn.utils.rnn.pad_packed_sequence(output, total_length=x.shape[0])[0], states
+    packed = nn.utils.rnn.pack_padded_sequence(x, lengths.clamp(min=1).cpu(), enforce_sorted=False)
+    output, ends = rnn(packed, states)
+    output = nn.utils.rnn.pad_packed_sequence(output, total_length=x.shape[0])[0]
+    empty = (lengths == 0)[:, None]  # which PyTorch does not take
+    if isinstance(ends, tuple):
+        ends = tuple(torch.where(empty, first, last) for first, last in zip(states, ends))
+    else:
+        ends = torch.where(empty, states, ends)
+    return torch.where(empty, torch.zeros_like(output), output), ends
