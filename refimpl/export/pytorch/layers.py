@@ -231,6 +231,8 @@ def _rnn(site: Site) -> Answer:
         raise Unsupported("its parameters are computed from several arrays")
     if p.lstm_state_clip_min is not None or p.lstm_state_clip_max is not None:
         raise Unsupported("its cells are clipped")
+    if (p.projection_size or 0) >= p.state_size:
+        raise Unsupported("its projection is not smaller than its state")
     options = {
         "inputs": site.shapes[0][2], "hidden": int(p.state_size), "num_layers": [int(p.num_layers), 1],
         "dropout": [tidy(p.p) if p.num_layers > 1 else 0.0, 0.0], "bidirectional": [bool(p.bidirectional), False],
