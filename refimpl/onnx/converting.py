@@ -15,7 +15,7 @@ from .building import OPSET, Builder, Free, NeedsOpset, NoForm
 from .rules import RULES
 
 Shape = tuple[int, ...]
-NEWEST = 24
+NEWEST = 28
 """The newest version of ONNX's operators that is written."""
 _SIZES = (7, 11)  # of a batch that is free: what follows it is what differs between the two
 

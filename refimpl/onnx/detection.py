@@ -37,6 +37,9 @@ def kept(
     limit = np.float32(threshold)
     if inclusive:
         limit = np.nextafter(limit, np.float32(-1))
+    boxes = b.cast(boxes, SINGLE)  # one that ends before it begins overlaps nothing; ONNX would turn it round
+    begin = b.cut(boxes, 2, 0, 2)
+    boxes = b.add("Concat", begin, b.add("Max", begin, b.cut(boxes, 2, 2, 4)), axis=2)
     low = b.constant(-np.inf, SINGLE)
     live = b.add("Where", alive, b.cast(scores, SINGLE), low)
     live = b.add("Unsqueeze", live, b.whole(1))
@@ -47,7 +50,7 @@ def kept(
         kinds = b.add("Unsqueeze", kinds, b.whole(0, 2))
         live = b.add("Where", b.add("Equal", b.add("Unsqueeze", inverse, b.whole(1)), kinds), live, low)
     found = b.add(
-        "NonMaxSuppression", b.cast(boxes, SINGLE), live, b.whole(int(shape[1])), b.constant([max(limit, 0)], SINGLE),
+        "NonMaxSuppression", boxes, live, b.whole(int(shape[1])), b.constant([max(limit, 0)], SINGLE),
         b.constant([LEAST], SINGLE),
     )
     pairs = b.add("Gather", found, b.whole(0, 2), axis=1)

@@ -84,7 +84,8 @@ def _signed(b: Builder, x: str, size: str) -> str:
 
 
 def _cbrt(b: Builder, x: str) -> str:
-    return _signed(b, x, b.add("Pow", b.add("Abs", x), b.constant(1 / 3)))
+    root = _signed(b, x, b.add("Pow", b.add("Abs", x), b.constant(1 / 3)))
+    return b.add("Where", b.add("Equal", x, b.constant(0)), x, root)  # for the sign of a zero
 
 
 def _rounded(b: Builder, x: str) -> str:

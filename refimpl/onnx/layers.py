@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .building import Builder, NoForm, Rule, product, require_fixed
+from .building import Builder, Rule, product, require_fixed
 
 Sides = tuple[int, ...]
 
@@ -82,10 +82,16 @@ def _dot(b: Builder, p: Any, s: Any, x: str, y: str) -> str:
 
 
 def _gemm(b: Builder, p: Any, s: Any, x: str, y: str, *c: str) -> str:
-    if p.axis != -2:
-        raise NoForm(f"a product of matrices along axis {p.axis}")
-    found = b.add("Mul", _batch_dot(b, p, s, x, y), b.constant(p.alpha)) if p.alpha != 1 else _batch_dot(b, p, s, x, y)
-    return b.add("Add", found, b.add("Mul", c[0], b.constant(p.beta))) if c else found
+    rank = len(s[0])
+    order = list(range(rank))
+    order.insert(rank - 2, order.pop(p.axis % rank))  # the rows of a matrix lie along the axis, its columns at the end
+    turned = order != list(range(rank))
+    if turned:
+        x, y, *c = (b.add("Transpose", one, perm=order) for one in (x, y, *c))
+    found = _batch_dot(b, p, s, x, y)
+    found = found if p.alpha == 1 else b.add("Mul", found, b.constant(p.alpha))
+    found = b.add("Add", found, b.add("Mul", c[0], b.constant(p.beta))) if c else found
+    return b.add("Transpose", found, perm=[order.index(axis) for axis in range(rank)]) if turned else found
 
 
 # --- normalisation ------------------------------------------------------------------------------------
@@ -198,7 +204,7 @@ def _adaptive(b: Builder, p: Any, s: Any, x: str) -> str:
 RULES: dict[str, Rule] = {
     "Convolution": _convolution, "Convolution_v1": _convolution, "Deconvolution": _deconvolution,
     "FullyConnected": _dense, "batch_dot": _batch_dot, "dot": _dot, "_linalg_gemm": _gemm, "_linalg_gemm2": _gemm,
-    "BatchNorm": _batch_norm, "BatchNorm_v1": _batch_norm, "LayerNorm": _layer_norm, "GroupNorm": _group_norm,
+    "BatchNorm": _batch_norm, "BatchNorm_v1": _batch_norm, "_contrib_SyncBatchNorm": _batch_norm, "LayerNorm": _layer_norm, "GroupNorm": _group_norm,
     "InstanceNorm": lambda b, p, s, *inputs: b.add("InstanceNormalization", *inputs, epsilon=float(p.eps)),
     "LRN": _local_response, "UpSampling": _upsampling, "_contrib_BilinearResize2D": _resized,
     "_contrib_AdaptiveAvgPooling2D": _adaptive,

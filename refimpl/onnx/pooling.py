@@ -79,9 +79,11 @@ def _mean(b: Builder, x: str, w: Windows, sizes: np.ndarray) -> str:
     return found if uniform else b.add("Mul", found, b.constant(whole / np.maximum(sizes, 1)))
 
 
-def _sum(b: Builder, x: str, w: Windows) -> str:
-    whole = math.prod(w.kernel)
-    return b.add("Mul", _mean(b, x, w, np.full(w.counts, whole)), b.constant(whole))
+def _sum(b: Builder, x: str, w: Windows, channels: int) -> str:
+    """By a convolution of each channel with ones, because a mean times the size is rounded twice."""
+    ones = b.constant(np.ones((channels, 1, *w.kernel)))
+    x = _padded(b, x, w, 0)
+    return b.add("Conv", x, ones, kernel_shape=w.kernel, strides=w.strides, group=channels)
 
 
 def _root(b: Builder, total: str, power: int) -> str:
@@ -93,11 +95,8 @@ def _root(b: Builder, total: str, power: int) -> str:
 
 
 def _powered(b: Builder, x: str, power: int) -> str:
-    for _ in range(power - 1):
-        x = b.add("Mul", x, x) if power == 2 else b.add("Pow", x, b.constant(3))
-        if power == 3:
-            break
-    return x
+    square = b.add("Mul", x, x) if power > 1 else x
+    return b.add("Mul", square, x) if power == 3 else square
 
 
 def _global(b: Builder, p: Any, x: str, rank: int) -> str:
@@ -118,17 +117,18 @@ def _pooling(b: Builder, p: Any, s: Any, x: str) -> str:
         found = _global(b, p, x, rank)
     else:
         require_fixed(image, "Pooling")
-        found = _local(b, p, x, _windows(p, tuple(map(int, image)), tuple(map(int, counts))))
+        w = _windows(p, tuple(map(int, image)), tuple(map(int, counts)))
+        found = _local(b, p, x, w, int(s[0][-1 if last else 1]))
     return b.add("Transpose", found, perm=[0, *range(2, rank + 2), 1]) if last else found
 
 
-def _local(b: Builder, p: Any, x: str, w: Windows) -> str:
+def _local(b: Builder, p: Any, x: str, w: Windows, channels: int) -> str:
     if p.pool_type == "max":
         return _largest(b, x, w, None)
     if p.pool_type == "avg":
         return _mean(b, x, w, _sizes(w, padded=p.count_include_pad is not False))
     power = p.p_value if p.pool_type == "lp" else 1
-    return _root(b, _sum(b, _powered(b, x, power), w), power)
+    return _root(b, _sum(b, _powered(b, x, power), w, channels), power)
 
 
 def _old(b: Builder, p: Any, s: Any, x: str) -> str:
@@ -142,7 +142,7 @@ def _old(b: Builder, p: Any, s: Any, x: str) -> str:
             raise NoForm("Pooling_v1 whose last window reaches beyond the padding")
         return _largest(b, x, w, 0.0 if any(w.pad) else None)
     if p.pool_type == "sum":
-        return _sum(b, x, w)
+        return _sum(b, x, w, int(s[0][1]))
     return _mean(b, x, w, np.full(w.counts, math.prod(w.kernel)))
 
 

@@ -56,6 +56,8 @@ def _quantize(b: Builder, p: Any, s: Any, x: str, low: str, high: str) -> list[s
 def _quantize_v2(b: Builder, p: Any, s: Any, x: str) -> list[str]:
     kind, ends = b.types[0], _range(b, p)
     if b.sources[0] in LIMITS:
+        if b.sources[0] != kind:
+            raise NoForm(f"_contrib_quantize_v2 of {b.sources[0]} numbers, whose bits are read as {kind},")
         steps = STEPS[b.sources[0]]
         ends = ends or [_single(b, 0 if b.sources[0] == UNSIGNED else -steps), _single(b, steps)]
         return [b.add("Identity", x), *(b.add("Identity", end) for end in ends)]

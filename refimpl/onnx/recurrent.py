@@ -64,7 +64,10 @@ def _rnn(b: Builder, p: Any, s: Any, *inputs: str) -> list[str]:
         raise NoForm("RNN with lstm_state_clip_min and lstm_state_clip_max, because ONNX clips before the gates,")
     times, batch, width = s[0]
     cut = _Parameters(b, p, given["parameters"], int(width))
-    lengths = b.cast(given["sequence_length"], np.int32) if p.use_sequence_length else ""
+    lengths = ""
+    if p.use_sequence_length:
+        lengths = b.add("Min", b.cast(given["sequence_length"], np.int32), b.constant(int(times), np.int32))
+        empty = b.add("Unsqueeze", b.add("LessOrEqual", lengths, b.constant(0, np.int32)), b.whole(0, 2))
     x, lasts = given["data"], []
     op, ways = {"lstm": "LSTM", "gru": "GRU"}.get(p.mode, "RNN"), cut.ways
     options: dict[str, Any] = {"hidden_size": p.state_size}
@@ -82,6 +85,8 @@ def _rnn(b: Builder, p: Any, s: Any, *inputs: str) -> list[str]:
             for name in ("state", "state_cell") if name in given
         ]
         out, *last = b.several(op, 3 if op == "LSTM" else 2, x, weight, recurrent, bias, lengths, *states, **options)
+        if lengths:  # ONNX Runtime gives zeros as the last state of a row without times
+            last = [b.add("Where", empty, first, one) for first, one in zip(states, last, strict=True)]
         lasts.append(last)
         x = b.add("Transpose", out, perm=[0, 2, 1, 3])
         x = b.shaped(x, (times, batch, ways * p.state_size))

@@ -65,17 +65,20 @@ def _l2(b: Builder, p: Any, s: Any, x: str) -> str:
 
 def _softmax(op: str, *, negate: bool = False) -> Rule:
     def rule(b: Builder, p: Any, s: Any, x: str, *length: str) -> str:
+        kind = b.sources[0]
+        if b.dtype.itemsize > kind.itemsize:
+            x, kind = b.cast(x, b.dtype), b.dtype
         x = b.add("Neg", x) if negate else x
-        x = b.add("Div", x, b.constant(p.temperature, b.sources[0])) if p.temperature else x
+        x = b.add("Div", x, b.constant(p.temperature, kind)) if p.temperature else x
         if length:
             axis = p.axis % len(s[0])
             counts = _counts(b, s, axis, length[0])
-            low = b.constant(-np.inf, b.sources[0])
+            low = b.constant(-np.inf, kind)
             x = b.add("Softmax", b.add("Where", counts, x, low), axis=axis)
-            x = b.add("Where", counts, x, b.constant(0, b.sources[0]))
+            x = b.add("Where", counts, x, b.constant(0, kind))
         else:
             x = b.add(op, x, axis=p.axis)
-        return x if b.sources[0] == b.dtype else b.cast(x, b.dtype)
+        return x if kind == b.dtype else b.cast(x, b.dtype)
 
     return rule
 
@@ -177,8 +180,9 @@ def _pick(b: Builder, p: Any, s: Any, x: str, index: str) -> str:
 
 
 def _batch_take(b: Builder, p: Any, s: Any, x: str, index: str) -> str:
-    rows = b.shaped(places(b, index, int(s[0][1]), "clip", b.sources[1]), (s[0][0], 1))
-    return b.shaped(b.add("GatherElements", x, rows, axis=1), b.outs[0])
+    rows = product(s[0][:-1])
+    chosen = b.shaped(places(b, index, int(s[0][-1]), "clip", b.sources[1]), (rows, 1))
+    return b.shaped(b.add("GatherElements", b.shaped(x, (rows, s[0][-1])), chosen, axis=1), b.outs[0])
 
 
 def _one_hot(b: Builder, p: Any, s: Any, indices: str) -> str:
@@ -240,7 +244,7 @@ def _multinomial(b: Builder, p: Any, s: Any, x: str) -> str | list[str]:
     if p.get_prob:
         raise NoForm("_sample_multinomial with get_prob")
     count = product(p.shape) if p.shape else 1
-    rows = b.shaped(x, (s[0][0] if len(s[0]) > 1 else 1, s[0][-1]))
+    rows = b.shaped(x, (product(s[0][:-1]), s[0][-1]))
     found = b.add("Multinomial", b.add("Log", rows), sample_size=int(count))  # int32
     return b.cast(b.shaped(found, b.outs[0]), b.dtype)
 

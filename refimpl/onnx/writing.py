@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import decides, refusal
-from .building import ElementType, Free
+from .building import Builder, ElementType, Free
 from .converting import Graph
 
 INSTALL = "Onnx and protobuf need to be installed: pip install refimpl[onnx]"
@@ -35,19 +35,9 @@ def model(graph: Graph, *, every: bool = False) -> Any:
         graph: the graph.
         every: whether every visible output of a layer is an output of the model.
     """
-    onnx = imported()
     from .. import __version__
-    helper, b = onnx.helper, graph.builder
-    nodes = [
-        helper.make_node(
-            made.op, made.inputs, made.outputs, name=made.outputs[0],
-            **{key: _attribute(helper, value) for key, value in made.attributes.items()},
-        )
-        for made in b.nodes
-    ]
-    used = {name for made in b.nodes for name in made.inputs}
-    constants = [onnx.numpy_helper.from_array(np.ascontiguousarray(value), name)
-                 for name, value in b.constants.items() if name in used]
+    helper, b = imported().helper, graph.builder
+    nodes, constants = nodes_of(b)
     names = [*graph.outputs, *(name for name in graph.layers.values() if name not in graph.outputs)] if every \
         else graph.outputs
     made = helper.make_graph(
@@ -59,6 +49,25 @@ def model(graph: Graph, *, every: bool = False) -> Any:
     return helper.make_model(
         made, opset_imports=[opset], ir_version=version, producer_name="refimpl", producer_version=__version__,
     )
+
+
+def nodes_of(b: Builder) -> tuple[list[Any], list[Any]]:
+    """The nodes of a graph that grew, and the constants that they read, as the package onnx has them."""
+    onnx = imported()
+    helper = onnx.helper
+    nodes = [
+        helper.make_node(
+            made.op, made.inputs, made.outputs, name=made.outputs[0],
+            **{key: _attribute(helper, value) for key, value in made.attributes.items()},
+        )
+        for made in b.nodes
+    ]
+    used = {name for made in b.nodes for name in made.inputs}
+    constants = [
+        onnx.numpy_helper.from_array(np.array(value, order="C"), name)
+        for name, value in b.constants.items() if name in used
+    ]
+    return nodes, constants
 
 
 def _attribute(helper: Any, value: Any) -> Any:
@@ -103,4 +112,4 @@ def run(proto: Any, given: Mapping[str, np.ndarray], *, optimised: bool = True) 
     return dict(zip(names, opened.run(names, dict(given)), strict=True))
 
 
-__all__ = ["INSTALL", "imported", "model", "run", "session"]
+__all__ = ["INSTALL", "imported", "model", "nodes_of", "run", "session"]
