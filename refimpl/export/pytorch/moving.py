@@ -30,7 +30,9 @@ def _reshape(site: Site) -> Answer:
             spec[0] = 0
     if not spec or p.reverse:
         return plain(site, f"{{0}}.reshape({_sizes(site)})", light=True)
-    sides, place, position = [], 0, 0
+    sides: list[str] = []
+    numbers: dict[str, int] = {}
+    place = position = 0
     shape = site.shapes[0]
     free = -1 not in spec
     while position < len(spec):
@@ -50,6 +52,10 @@ def _reshape(site: Site) -> Answer:
             whole = shape[place]
             sides += [str(whole // second if first == -1 else first), str(whole // first if second == -1 else second)]
             place, position = place + 1, position + 2
+        elif code > 1:
+            numbers[f"size{len(sides)}"] = code
+            sides.append(f"{{size{len(sides)}}}")
+            place += 1
         else:
             sides.append(str(code))
             place += 1
@@ -58,7 +64,7 @@ def _reshape(site: Site) -> Answer:
         return plain(site, "{0}.flatten(1)" if site.rank > 2 else "{0}", light=True)
     if sum(side.startswith("{0}") for side in sides) == 1 and free and sides[0] == "{0}.shape[0]":
         sides[0] = "-1"
-    return plain(site, f"{{0}}.reshape({', '.join(sides)})", light=True)
+    return plain(site, f"{{0}}.reshape({', '.join(sides)})", light=True, **numbers)
 
 
 def _sizes(site: Site) -> str:
