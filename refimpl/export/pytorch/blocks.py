@@ -88,7 +88,8 @@ def _follows(items: list[Item], readers: dict[Key, list[int]], begin: int, index
 
 def _mates(first: str, other: str) -> bool:
     """Whether two names are of one block: ``conv1_conv2d`` and ``conv1_relu``, or ``conv2_1_dw`` and ``relu2_1_dw``."""
-    if other.startswith(first + "_") or bool(re.search(r"\d", stem_of([first, other]))):
+    owners = [name.rpartition("_")[0] for name in (first, other)]
+    if other.startswith(first + "_") or owners[0] == owners[1] != "" or bool(re.search(r"\d", stem_of([first, other]))):
         return True
     ends = [re.sub(r"^[A-Za-z]+_?", "", name) for name in (first, other)]
     return ends[0] == ends[1] and bool(re.search(r"[A-Za-z_]", ends[0]))
