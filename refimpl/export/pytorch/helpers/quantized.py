@@ -9,6 +9,11 @@ def reach(low, high):
     return torch.maximum(low.abs(), high.abs())
 
 
+def by_step(steps, size):
+    """How many steps make 1 of a range; PyTorch's number / tensor would round twice."""
+    return torch.full_like(size, steps) / size
+
+
 def rounded(x, kind):
     """The nearest whole numbers that a type holds, of halves the even ones."""
     ends = torch.iinfo(kind)
@@ -26,7 +31,7 @@ def quantized(x, kind, steps, low=None, high=None, whole_range=False):
     high = x.amax().reshape(1) if high is None else torch.as_tensor(high, dtype=x.dtype, device=x.device).reshape(1)
     size = reach(low, high)
     ends = (low, high) if kind == torch.uint8 or whole_range else (-size, size)
-    return rounded(x * (steps / size), kind), *ends
+    return rounded(x * by_step(steps, size), kind), *ends
 
 
 def requantized(value, kind, steps, low=None, high=None):
@@ -37,7 +42,7 @@ def requantized(value, kind, steps, low=None, high=None):
         size = part * x.double().abs().amax().float()
     else:
         size = torch.tensor([max(abs(low), abs(high))], device=x.device)
-    return rounded(x.float() * (part * (steps / size)), kind), *symmetric(size, kind)
+    return rounded(x.float() * (part * by_step(steps, size)), kind), *symmetric(size, kind)
 
 
 def dequantized(value):
@@ -64,7 +69,7 @@ def quantized_linear(value, weight, bias, weight_range, bias_range, flatten):
     found = x.double() @ weight.double().T
     if bias is not None:
         steps = 255.5 if value[0].dtype == torch.uint8 else 127.5
-        scale = (steps / reach(low, high)) * (127.5 / reach(*weight_range)) * reach(*bias_range) / 127.5
+        scale = by_step(steps, reach(low, high)) * by_step(127.5, reach(*weight_range)) * reach(*bias_range) / 127.5
         found = found + (bias.float().reshape(-1) * scale).trunc().double()
     steps = 255.0 if value[0].dtype == torch.uint8 else 127.0
     return as_int32(found), *range_of_products(value, *weight_range, steps)
@@ -87,7 +92,7 @@ def quantized_relu(value):
 def quantized_norm(value, gamma, beta, mean, var, eps, low, high):
     """A norm by moving statistics, as numbers of 8 bits of a calibrated range."""
     x, size = value[0], torch.tensor(max(abs(low), abs(high)))
-    inverse = (1 / torch.sqrt(var.double() + eps)).float()
+    inverse = torch.rsqrt(var.double() + eps).float()
     weight = gamma * inverse * reach(value[1], value[2]) / size / torch.sqrt(torch.tensor(1.0) + eps)
     bias = (beta - mean * gamma * inverse) * 127.5 / size
     real = rounded(x.float() * (127.5 / 255.5), torch.int8).float() if x.dtype == torch.uint8 else x.float()
@@ -110,7 +115,7 @@ def quantized_cat(values, dim):
     steps = {torch.int8: 127.5, torch.uint8: 255.5}
     pieces = []
     for x, begin, end in values:
-        by = (steps[kind] / reach(low, high)) / (steps[x.dtype] / reach(begin, end))
+        by = by_step(steps[kind], reach(low, high)) / by_step(steps[x.dtype], reach(begin, end))
         pieces.append(rounded(x.float() * by, kind))
     return torch.cat(pieces, dim), low, high
 
@@ -125,7 +130,8 @@ def quantized_sum(one, other, low=None, high=None):
     count = 2.0**31 if low is None else steps[kind]
     parts = []
     for value, own in zip((one, other), sizes):
-        by = (count * own) / (size * steps[value[0].dtype]) if low is None else (count / size) / (steps[value[0].dtype] / own)
+        own_steps = steps[value[0].dtype]
+        by = (count * own) / (size * own_steps) if low is None else by_step(count, size) / by_step(own_steps, own)
         part = value[0].float() * by
         if value[0].dtype == torch.uint8 and not unsigned:
             part = rounded(part, torch.int8).float()
