@@ -5,6 +5,7 @@ Numbers come from names, so that no file holds them: ``parameters`` draws them a
 """
 
 import zlib
+from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +15,9 @@ NETWORKS = {
     **classic.NETWORKS, **residual.NETWORKS, **detection.NETWORKS, **dense.NETWORKS, **sequence.NETWORKS,
 }
 """Name -> the function that builds the symbol, and the shapes of its inputs."""
+FILES = {"quantized": {"data": (2, 3, 8, 8)}, "gluon": {"data": (2, 3, 16, 16)}}
+"""Networks that only MXNet makes -> the shapes of their inputs."""
+RECORDED = Path(__file__).parents[1] / "recorded"
 REFUSED = ("custom-detector",)
 """What has no form outside of MXNet."""
 ANCHORS = np.array([[4, 6], [9, 7]], "float32")
@@ -23,10 +27,30 @@ def _stream(name):
     return np.random.RandomState(zlib.crc32(name.encode()))
 
 
+def network(mx, name):
+    """The symbol, the parameters and the auxiliary states of a network; ``name`` is in NETWORKS or FILES."""
+    if name in FILES:
+        return recorded(mx, name)
+    build, shapes = NETWORKS[name]
+    net = build(mx)
+    return net, *parameters(net, shapes)
+
+
+def recorded(mx, name):
+    """The same from a checkpoint that ``record.py`` wrote."""
+    net, *held = mx.model.load_checkpoint(str(RECORDED / name), 0)
+    return net, *[{key: value.asnumpy() for key, value in values.items()} for values in held]
+
+
+def shapes_of(name):
+    """The shapes of the inputs of a network."""
+    return FILES[name] if name in FILES else NETWORKS[name][1]
+
+
 def inputs(name):
     """The inputs of a network by name, float32."""
     made = {}
-    for key, shape in NETWORKS[name][1].items():
+    for key, shape in shapes_of(name).items():
         stream = _stream(name + key)
         if key in ("length", "valid_length"):
             made[key] = stream.randint(2, 6, shape)
@@ -49,11 +73,11 @@ def parameters(net, shapes):
     """Parameters and auxiliary states by name, float32, of a symbol of either library."""
     found, _, states = net.infer_shape(**shapes)
     arguments = {
-        name: _parameter(name, shape) for name, shape in zip(net.list_arguments(), found, strict=True)
+        name: _parameter(name, shape) for name, shape in zip(net.list_arguments(), found)  # noqa: B905  # Python 3.8
         if name not in shapes and not name.endswith("label")
     }
     names = net.list_auxiliary_states()
-    return arguments, {name: _parameter(name, shape) for name, shape in zip(names, states, strict=True)}
+    return arguments, {name: _parameter(name, shape) for name, shape in zip(names, states)}  # noqa: B905
 
 
 def _parameter(name, shape):
