@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from .parts import Input, Item, Key, Number, literal, unmarked, written
 
 WIDTH = 100
+_TRIPLE = re.compile(r"\((\w+)\[0\], \1\[1\], \1\[2\]\)(?=[,)])")
+"""A value of three parts that is put together again."""
 _SIZES = frozenset(("channels", "filters", "features", "hidden", "inputs", "rows"))
 RESERVED = frozenset((
     "F", "nn", "torch", "self", "np", "Image", "sys", "math", "load_file", *keyword.kwlist, *dir(__builtins__),
@@ -236,6 +238,7 @@ class Scope:
             if item.fixed:
                 texts[index] = expression
                 continue
+            expression = _TRIPLE.sub(r"\1", expression)
             expression = f"\x02{index}\x03{expression}\x04"
             readers = uses.get(index, [])
             last = index == len(self.columns) - 1
