@@ -160,6 +160,7 @@ class _Conversion:
         outputs = self._heads(shapes)
         return Graph(b, inputs, outputs, layers, shapes)
 
+    @decides("Onnx/types")
     def _kind(self, node: Node, index: int) -> np.dtype:
         return self.types.get((id(node), index)) or np.dtype(np.float32)
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base import decides
 from ..kernels import proposal as proposal_page
 from .building import Builder, NeedsOpset, NoForm, Rule, require_fixed
 from .layers import spacing
@@ -18,6 +19,7 @@ LEAST = float(np.finfo(np.float32).min)
 # --- non-maximum suppression --------------------------------------------------------------------------
 
 
+@decides("Onnx/detection")
 def kept(
     b: Builder, boxes: str, scores: str, alive: str, ids: str | None, threshold: float, shape: tuple[int, int],
     *, inclusive: bool = False,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import decides
 from .building import Builder, Rule, product, require_fixed
 
 Sides = tuple[int, ...]
@@ -25,6 +26,7 @@ def _convolution(b: Builder, p: Any, s: Any, *inputs: str) -> str:
     )
 
 
+@decides("Onnx/deconvolution")
 def _deconvolution(b: Builder, p: Any, s: Any, *inputs: str) -> str:
     strides, dilations, pads = spacing(p)
     adj = tuple(p.adj) or (0,) * len(p.kernel)
