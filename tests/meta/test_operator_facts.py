@@ -24,13 +24,12 @@ MOST = 6
 
 EXCEPTIONS = {
     "refimpl/cli/benchmark/rows/operator_rows.py": "calls that are timed, with their sizes",
-    "refimpl/export/prediction.py": "what losses predict",
+    "refimpl/symbol/prediction.py": "what losses predict",
     "refimpl/onnx/arranging.py": "nodes of ONNX that compute operators",
-    "refimpl/onnx/detection.py": "nodes of ONNX that compute operators",
+    "refimpl/onnx/boxes_and_regions.py": "nodes of ONNX that compute operators",
     "refimpl/onnx/elementwise.py": "nodes of ONNX that compute operators",
     "refimpl/onnx/layers.py": "nodes of ONNX that compute operators",
-    "refimpl/onnx/pooling.py": "nodes of ONNX that compute operators",
-    "refimpl/onnx/quantized.py": "nodes of ONNX that compute operators",
+    "refimpl/onnx/quantizing.py": "nodes of ONNX that compute operators",
     "refimpl/onnx/recurrent.py": "nodes of ONNX that compute operators",
     "refimpl/onnx/reducing.py": "nodes of ONNX that compute operators",
     "refimpl/op_registry/submodules.py": "names that MXNet's modules import from each other, operators among them",
