@@ -112,7 +112,7 @@ class Scope:
     def name_columns(self, names: Sequence[str], helpers: frozenset[str]) -> None:
         """Give each column a name; ``names`` are those of the network."""
         taken = {*self.inputs, *RESERVED, *helpers}
-        numbers = [re.sub(r"\d+$", "", name) for name in names]
+        numbers = [re.sub(r"(?<=[A-Za-z])(?<!\dx)\d+$", "", name) for name in names]
         if not self.main:
             names = [
                 short if numbers.count(short) == 1 and item.item.init is None else name
