@@ -28,6 +28,7 @@ from .waiting import working
 
 Arrays = dict[str, np.ndarray]
 _ANY = "any"
+_OTHER_BATCH = 3  # with which a file that takes any batch is checked too
 
 
 class Asked(NamedTuple):
@@ -157,7 +158,7 @@ def _exported(
     if asked.file.suffix == ".py":
         return _module(found, asked, Path(prefix).name, feeds)
     from ..onnx import writing
-    from ..onnx.converting import converted
+    from ..onnx.converting import converted, with_batch
     writing.imported()
     graph = converted(found.symbol, found.params, found.inputs, asked.opset, free_batch=asked.free_batch)
     write_atomically(asked.file, writing.model(graph).SerializeToString())
@@ -168,19 +169,9 @@ def _exported(
         for feed in feeds:
             verdicts = _worse(verdicts, check(found, graph, proto, feed))
         if asked.free_batch:
-            other = _prediction(prefix, epoch, _with_batch(found, 1), until)
+            other = _prediction(prefix, epoch, with_batch(found.symbol, found.params, found.inputs, _OTHER_BATCH), until)
             verdicts = _worse(verdicts, check(other, graph, proto, _drawn(other)))
     return [asked.file], verdicts
-
-
-def _with_batch(found: Prediction, more: int) -> dict[str, tuple[int, ...]]:
-    """Shapes of the inputs with a larger batch."""
-    layouts = {node.name: node.attrs.get("__layout__", "") for node in found.symbol.order() if node.is_variable}
-    made = {}
-    for name, (shape, _) in found.inputs.items():
-        axis = max(layouts.get(name, "").find("N"), 0)
-        made[name] = tuple(side + more if place == axis else side for place, side in enumerate(shape))
-    return made
 
 
 def _module(found: Prediction, asked: Asked, name: str, feeds: Sequence[Arrays]) -> tuple[list[Path], list[Verdict]]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import MXNetError
+from ..base import MXNetError, decides
 from ..kernels.foundation.loop import plain_kernels
 from ..oracle.bounds import tracking
 from ..symbol.inference import key_of
@@ -48,6 +48,7 @@ class Verdict(NamedTuple):
     """The place of the worst element with both numbers, or why nothing could be compared."""
 
 
+@decides("Export/own-inputs")
 def judge(
     prediction: Prediction, values: Mapping[str, np.ndarray], elements: int = 500, seed: int = 0
 ) -> list[Verdict]:
@@ -127,6 +128,7 @@ class _Judge:
             if name not in self.given:
                 self.values[id(layer.node), index] = value.astype(kind) if value.dtype.kind == "f" else value
 
+    @decides("Export/shapes")
     def _output(self, layer: Layer, index: int, rng: np.random.Generator) -> Verdict:
         node = layer.node
         target = np.asarray(self.given[node.entry_name(index)])
@@ -157,6 +159,7 @@ def _told(sides: Any) -> str:
     return f"({', '.join(str(int(side)) for side in sides)})"
 
 
+@decides("Export/bounds")
 def expected(part: Part, index: int, given: np.ndarray, kind: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     """What drawn elements are, and how far each may be off.
 
@@ -192,7 +195,8 @@ def expected(part: Part, index: int, given: np.ndarray, kind: np.dtype) -> tuple
         except MXNetError:
             pass
         else:
-            bound = np.where((bound == 0) & (slack == 0), 0.0, bound + last * np.abs(exact) + slack + tiny)
+            stays = (bound == 0) & (slack == 0) & (exact.astype(kind) == exact)
+            bound = np.where(stays, 0.0, bound + last * np.abs(exact) + slack + tiny)
             free = np.isinf(bound)  # behind a branch that rounding decides
             if free.any():
                 nearer, off = _measured(part, index, given)

@@ -63,8 +63,7 @@ def prediction(
     held = {name: np.asarray(v.asnumpy() if hasattr(v, "asnumpy") else v)
             for values in (arg_params, aux_params) for name, v in values.items() if v is not None}
     given = dict(input_shapes or {})
-    shapes = _shapes(symbol, held, given)
-    symbol = _without_losses(symbol, held, shapes)
+    symbol = _without_losses(symbol, held, given)
     order = post_order(symbol.entries)
     _require_inputs(symbol, given)
     shapes = _shapes(symbol, held, {name: shape for name, shape in given.items() if name in symbol.list_inputs()})
@@ -86,7 +85,7 @@ def prediction(
         if not known(shape):
             raise refusal(
                 "Export/input-shape",
-                f"the shape of the input {node.name} is {shape or 'unknown'}; give it whole, as"
+                f"the shape of the input {node.name} is {_shown(shape)}; give it whole, as"
                 f" {node.name}=1,3,224,224",
             )
         inputs[node.name] = tuple(int(side) for side in shape), types[node.name]
@@ -113,6 +112,10 @@ def ended(symbol: Symbol, until: str) -> Symbol:
     near = difflib.get_close_matches(until, [node.name for node in layers], 3)
     what = "more than one layer has the name" if named or outputs else "no layer has the name"
     raise refusal("Export/until", f"{what} {until}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+
+
+def _shown(shape: Any) -> str:
+    return str(tuple(inference.shown_shape(shape) or ())) if shape else "unknown"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -148,7 +151,7 @@ def _fixed_gammas(order: Sequence[Node]) -> list[Node]:
 
 
 @decides("Export/losses", "Export/labels")
-def _without_losses(symbol: Symbol, held: Mapping[str, Any], shapes: Any) -> Symbol:
+def _without_losses(symbol: Symbol, held: Mapping[str, Any], given: Mapping[str, Sequence[int]]) -> Symbol:
     """The network with predictions for losses, and without the outputs that need labels."""
     order = symbol.order()
     labels = _labels(order, held)
@@ -161,7 +164,7 @@ def _without_losses(symbol: Symbol, held: Mapping[str, Any], shapes: Any) -> Sym
             continue
         inputs = [Entry(made[id(source)], index) for source, index in node.inputs]
         if node.op.name in PREDICTIONS and id(node.inputs[0].node) not in labelled:
-            made[id(node)] = changed = _predicting(node, inputs[0], shapes)
+            made[id(node)] = changed = _predicting(node, inputs[0], held, given)
             if node.op.name in _LOSES_MORE:
                 labelled.add(id(node))
                 further[id(node)] = changed
@@ -197,7 +200,7 @@ def _labels(order: Sequence[Node], held: Mapping[str, Any]) -> set[str]:
     return {name for name in found if name not in held}
 
 
-def _predicting(node: Node, data: Entry, shapes: Any) -> Node:
+def _predicting(node: Node, data: Entry, held: Mapping[str, Any], given: Mapping[str, Sequence[int]]) -> Node:
     """The layer of a prediction in the place of a loss, under its name."""
     assert node.op is not None
     hidden = {key: value for key, value in node.attrs.items() if key.startswith("__") and key.endswith("__")}
@@ -206,14 +209,14 @@ def _predicting(node: Node, data: Entry, shapes: Any) -> Node:
         return Node(get(kind), node.name, hidden, [data])
     if getattr(p, "multi_output", False) or getattr(p, "mode", "") == "channel":
         return Node(get("softmax"), node.name, {**hidden, "axis": "1"}, [data])
-    shape = shapes.get(inference.key_of(node.inputs[0]))
+    shape = _shapes(Symbol([data]), held, given).get(inference.key_of(data))
     rows = node.op.name == "SoftmaxOutput" and not p.preserve_shape  # of which each is one softmax, whatever its axes
     if not rows or (shape is not None and len(shape) == 2):
         return Node(get("softmax"), node.name, {**hidden, "axis": "-1"}, [data])
     if not known(shape):
         raise refusal(
             "Export/input-shape",
-            f"the layer {node.name} reads {shape or 'an unknown shape'}; give the shapes of all inputs, as"
+            f"the layer {node.name} reads data whose shape is {_shown(shape)}; give the shapes of all inputs, as"
             " data=1,3,224,224",
         )
     flat = Node(get("Flatten"), f"{node.name}_rows", dict(hidden), [data])

@@ -154,6 +154,10 @@ class Builder:
         """Indices begin to end - 1 of one axis."""
         return self.add("Slice", x, self.whole(begin), self.whole(end), self.whole(axis))
 
+    def copy(self, x: str, name: str) -> None:
+        """Append a copy of ``x`` under a name of its own."""
+        self.nodes.append(Made("Identity", (x,), (name,), {}))
+
     def renamed(self, first: int, old: str, new: str) -> None:
         """Give the tensor ``old``, which a node from number ``first`` on makes, another name."""
         for number in range(first, len(self.nodes)):

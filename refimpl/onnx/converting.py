@@ -10,7 +10,7 @@ import numpy as np
 from ..base import MXNetError, decides, refusal
 from ..kernels.foundation import known
 from ..symbol import Symbol, inference
-from ..symbol.ir import Entry, Node, variables
+from ..symbol.ir import Node, variables
 from .building import OPSET, Builder, Free, NeedsOpset, NoForm
 from .rules import RULES
 
@@ -62,6 +62,30 @@ def converted(
             wanted = error.opset
 
 
+@decides("Onnx/free-batch")
+def with_batch(
+    symbol: Symbol, params: Mapping[str, np.ndarray], inputs: Mapping[str, tuple[Shape, np.dtype]], size: int
+) -> dict[str, Shape]:
+    """Shapes of inputs for a batch of ``size``, without those that follow from others.
+
+    The batch is the axis N of the layout that an input states, or else its first axis.
+
+    Raises:
+        MXNetError: the network does not take such a batch.
+    """
+    order = symbol.order()
+    layouts = {node.name: node.attrs.get("__layout__", "") for node in order if node.is_variable}
+    places = {node.name: id(node) for node in order if node.is_variable}
+    held = {name: inference.read_shape(value.shape) for name, value in params.items()}
+    made: dict[str, Shape] = {}
+    for name, (shape, _) in inputs.items():
+        if made and known(inference.shapes(order, {**held, **made}).get((places[name], 0))):
+            continue
+        axis = max(layouts[name].find("N"), 0)
+        made[name] = tuple(size if place == axis else side for place, side in enumerate(shape))
+    return made
+
+
 class _Conversion:
     def __init__(
         self, symbol: Symbol, params: Mapping[str, np.ndarray], inputs: Mapping[str, tuple[Shape, np.dtype]],
@@ -96,7 +120,7 @@ class _Conversion:
     def _free_shapes(self) -> dict[Any, Shape]:
         """Shapes whose sides are free where they follow the batch: they differ between batches of two sizes."""
         try:
-            first, second = (self._shapes(self._with_batch(size)) for size in _SIZES)
+            first, second = (self._shapes(with_batch(self.symbol, self.params, self.inputs, size)) for size in _SIZES)
         except MXNetError as error:
             raise refusal("Onnx/free-batch", f"the network takes one size of a batch only: {error}") from error
         found = {}
@@ -112,15 +136,6 @@ class _Conversion:
                 sides.append(Free(side, factor) if side != other else side)
             found[key] = tuple(sides)
         return found
-
-    def _with_batch(self, size: int) -> dict[str, Shape]:
-        """Shapes of inputs for a batch of ``size``: the axis N of the layout that a variable states, or the first."""
-        layouts = {node.name: node.attrs.get("__layout__", "") for node in self.order if node.is_variable}
-        made = {}
-        for name, (shape, _) in self.inputs.items():
-            axis = max(layouts.get(name, "").find("N"), 0)
-            made[name] = tuple(size if place == axis else side for place, side in enumerate(shape))
-        return made
 
     # --- nodes ----------------------------------------------------------------------------------------
 
@@ -179,8 +194,7 @@ class _Conversion:
             if name in owned and name not in result:
                 b.renamed(first, name, wanted)
             else:
-                b.renamed(len(b.nodes), b.add("Identity", name), wanted)
-                b.nodes[-1] = b.nodes[-1]._replace(outputs=(wanted,))
+                b.copy(name, wanted)
             result.append(wanted)
         return result
 
@@ -205,14 +219,15 @@ class _Conversion:
     def _heads(self, shapes: dict[str, tuple[Shape, np.dtype]]) -> list[str]:
         """The tensors of the outputs; an input, or an output that is there already, gets a name of its own."""
         found: list[str] = []
-        self.b.layer = ""
         for entry in self.symbol.entries:
             name = self.names[inference.key_of(entry)]
             if entry.node.op is None or name in found:
                 key = inference.key_of(entry)
-                shape = self.shapes[key], self.types.get(key) or np.dtype(np.float32)
-                name = self.b.add("Identity", name)
-                shapes[name] = shape
+                self.b.layer = entry.node.entry_name(entry.index).removesuffix("_output")
+                wanted = self.b.named(f"{self.b.layer}_output")
+                self.b.copy(name, wanted)
+                name = wanted
+                shapes[name] = self.shapes[key], self.types.get(key) or np.dtype(np.float32)
             found.append(name)
         return found
 
@@ -222,4 +237,4 @@ def _told(node: Node) -> str:
     return f"{node.kind} {kind}" if kind else node.kind
 
 
-__all__ = ["NEWEST", "Entry", "Graph", "converted"]
+__all__ = ["NEWEST", "Graph", "converted", "with_batch"]

@@ -47,6 +47,7 @@ def judged(name: str, seed: int, change: Callable[[np.ndarray], np.ndarray]) -> 
 ROUGH = {"_contrib_ROIAlign", "_contrib_RROIAlign", "_contrib_allclose"}
 
 
+@pytest.mark.clause("Export/bounds")
 @pytest.mark.parametrize("name", OPERATORS)
 def test_single_precision_passes_and_a_hundredth_does_not(name: str) -> None:
     for seed in range(2):
@@ -125,6 +126,7 @@ DAMAGES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.clause("Export/own-inputs")
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_another_parameter_is_named(damage: str) -> None:
     changed, layer = DAMAGES[damage]
@@ -137,6 +139,7 @@ def test_transposed_weights_are_named() -> None:
     assert failed(exported(network(), args, aux)) == ["fc2"]
 
 
+@pytest.mark.clause("Export/shapes")
 def test_channels_in_the_last_axis_are_named() -> None:
     values = exported(network(), *parameters())
     values["conv_output"] = values["conv_output"].transpose(0, 2, 3, 1)
@@ -154,6 +157,7 @@ def test_channels_in_the_last_axis_are_named_where_all_sides_are_equal() -> None
     assert [(verdict.layer, verdict.ok) for verdict in found] == [("conv", False), ("relu", True)]
 
 
+@pytest.mark.clause("Export/bounds")
 @pytest.mark.parametrize("order", [1, -1])
 def test_any_order_of_a_sum_passes(order: int) -> None:
     """A thousand terms that nearly cancel, added in single precision one by one, from either end."""
@@ -183,3 +187,22 @@ def test_what_a_run_does_not_show_is_computed() -> None:
     found = judge(prediction(network(), *parameters(), {"data": SHAPE}), values)
     assert [verdict.layer for verdict in found] == "scale border conv bn pool fc1 tanh fc2 softmax".split()
     assert all(verdict.ok for verdict in found)
+
+
+@pytest.mark.clause("Export/bounds")
+def test_half_precision_passes_and_one_unit_more_does_not() -> None:
+    """Sums of two numbers that single precision has exactly, and half precision rounds."""
+    half = np.dtype(np.float16)
+    left, right = mx.sym.Variable("left"), mx.sym.Variable("right")
+    net = mx.sym.elemwise_add(left, right, name="sum")
+    random = np.random.RandomState(4)
+    given = {name: random.randn(3, 40).astype(half) for name in ("left", "right")}
+    exported = Prediction(net, {}, {name: (value.shape, half) for name, value in given.items()}, net.list_outputs())
+    made = given["left"] + given["right"]
+    (verdict,) = judge(exported, {**given, "sum_output": made})
+    assert verdict.ok
+    assert verdict.worst > 0.9
+    made[1, 7] = np.nextafter(made[1, 7], half.type(np.inf))
+    (verdict,) = judge(exported, {**given, "sum_output": made})
+    assert not verdict.ok
+    assert verdict.note.endswith("at (1, 7)")
