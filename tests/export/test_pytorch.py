@@ -57,7 +57,7 @@ def holds(name: str, folder: Path) -> None:
     assert all(verdict.elements for verdict in checked.layers)
 
 
-@pytest.mark.clause("Export/checked-layers", "Export/checked-gradients")
+@pytest.mark.clause("Torch/checked", "Torch/gradients")
 @pytest.mark.parametrize("name", QUICK)
 def test_every_layer_and_gradient_is_within_its_bound(name: str, tmp_path: Path) -> None:
     holds(name, tmp_path)
@@ -92,7 +92,7 @@ def drawn_layer(name: str, seed: int) -> tuple[Prediction, dict[str, np.ndarray]
 
 
 @pytest.mark.heavy
-@pytest.mark.clause("Export/checked-layers")
+@pytest.mark.clause("Torch/checked")
 @pytest.mark.parametrize("name", PAGES)
 def test_a_rule_holds_for_what_its_page_draws(name: str, tmp_path: Path) -> None:
     held = 0
@@ -103,7 +103,7 @@ def test_a_rule_holds_for_what_its_page_draws(name: str, tmp_path: Path) -> None
         try:
             write(found, tmp_path / "net.py")
         except MXNetError as refused:
-            assert getattr(refused, "clause", None) == "Export/no-form"
+            assert getattr(refused, "clause", None) == "Torch/no-form"
             continue
         checked = check(found, tmp_path / "net.py", given, seed=seed)
         assert wrong(checked.layers) == []
@@ -144,12 +144,12 @@ def damaged(folder: Path, *, text: tuple[str, str] | None = None, weights: Any =
     return [verdict.layer for verdict in wrong(check(found, file).layers)]
 
 
-@pytest.mark.clause("Export/checked-layers")
+@pytest.mark.clause("Torch/checked")
 def test_a_file_as_it_is_written_differs_nowhere(tmp_path: Path) -> None:
     assert damaged(tmp_path) == []
 
 
-@pytest.mark.clause("Export/checked-layers")
+@pytest.mark.clause("Torch/checked")
 @pytest.mark.parametrize(("layer", "text"), [
     ("conv1", ("padding=(1, 0)", "padding=(0, 1)")),
     ("bn1", ("eps=0.001", "eps=1e-05")),
@@ -161,7 +161,7 @@ def test_a_damage_of_the_text_is_named_at_its_layer(layer: str, text: tuple[str,
     assert damaged(tmp_path, text=text)[0] == layer
 
 
-@pytest.mark.clause("Export/checked-layers")
+@pytest.mark.clause("Torch/checked")
 def test_a_damage_of_the_weights_is_named_at_its_layer(tmp_path: Path) -> None:
     def transposed(held: dict) -> dict:
         return {**held, "fc2.weight": np.ascontiguousarray(held["fc2.weight"].T)}
@@ -173,7 +173,7 @@ def test_a_damage_of_the_weights_is_named_at_its_layer(tmp_path: Path) -> None:
     assert damaged(tmp_path, weights=learnt) == ["bn1"]
 
 
-@pytest.mark.clause("Export/checked-gradients")
+@pytest.mark.clause("Torch/gradients")
 def test_a_gradient_that_is_lost_or_wrong_is_named_at_its_layer(tmp_path: Path) -> None:
     found, file = small(), tmp_path / "net.py"
     twice = "F.linear(fc1, self.fc2.weight * 2 - self.fc2.weight.detach(), self.fc2.bias)"
@@ -192,7 +192,7 @@ def test_a_gradient_that_is_lost_or_wrong_is_named_at_its_layer(tmp_path: Path) 
 # --- the program --------------------------------------------------------------------------------------
 
 
-@pytest.mark.clause("Export/pytorch", "Export/picture")
+@pytest.mark.clause("Torch/module", "Torch/program")
 def test_the_file_prints_classes_in_a_folder_without_refimpl(tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
     net = resnet(2, (1, 1, 1, 1), (4, 8, 8, 16, 16), 6)
@@ -221,7 +221,7 @@ def test_the_file_prints_classes_in_a_folder_without_refimpl(tmp_path: Path) -> 
     np.testing.assert_allclose([float(score) for score, _ in printed], np.sort(scores)[::-1][:5], atol=1e-3)
 
 
-@pytest.mark.clause("Export/module-file")
+@pytest.mark.clause("Torch/file")
 def test_a_file_that_is_no_module_of_the_network_is_refused(tmp_path: Path) -> None:
     found, file = small(), tmp_path / "net.py"
     with pytest.raises(MXNetError, match="has no class Net"):
