@@ -48,7 +48,7 @@ class Written:
     """The network's input -> the argument of ``forward``."""
 
 
-@decides("Export/one-class", "Export/names-kept")
+@decides("Torch/one-class", "Torch/names")
 def module(prediction: Prediction, name: str, weights: str, picture: Picture | None = None) -> Written:
     """The text of a module.
 
@@ -137,7 +137,9 @@ class _Writer:
 
     def _head(self, text: str) -> str:
         names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-        lines = [f'"""{self.network} in PyTorch, exported from an MXNet checkpoint; {self.weights} has its weights."""', ""]
+        title = f'"""{self.network} in PyTorch, exported from an MXNet checkpoint'
+        whole = f'{title}; {self.weights} has its weights."""'
+        lines = [whole, ""] if len(whole) <= 100 else [f"{title}.", "", f"{self.weights} has its weights.", '"""', ""]
         lines += [f"import {name}" for name in ("math", "sys") if name in names]
         lines += [""] * (lines[-1] != "")
         lines += ["import torch"] * ("torch" in names)
@@ -156,7 +158,7 @@ class _Writer:
                 waiting.append(self.helpers[name])
         return [self.helpers[name] for name in self.helpers if name in found]
 
-    @decides("Export/picture")
+    @decides("Torch/program")
     def _program(self, main: Scope) -> str:
         load = [
             'if __name__ == "__main__":', f"    net = {self.name}().eval()",
