@@ -1,4 +1,4 @@
-"""The text of PyTorch modules, without PyTorch: as long as a person's, with the network's names, repeated blocks once."""
+"""The text of PyTorch modules, without PyTorch: short, with the network's names, repeated blocks once."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_lenet_has_at_most_30_lines_of_code() -> None:
     found = text(predicted(lenet(10, (1, 28, 28)), data=(1, 1, 28, 28)), "lenet")
     assert len(code(found)) <= 30
     inside = found[found.index("class LeNet"):found.index("if __name__")]
-    assert inside.strip() == '''
+    assert inside.strip() == """
 class LeNet(nn.Module):
     def __init__(self):
         super().__init__()
@@ -72,7 +72,7 @@ class LeNet(nn.Module):
         pool2 = F.max_pool2d(torch.tanh(self.conv2(pool1)), 2)
         tanh3 = torch.tanh(self.fc1(pool2.flatten(1)))
         return F.softmax(self.fc2(tanh3), -1)
-'''.strip()
+""".strip()
 
 
 @pytest.mark.clause("Torch/names")
@@ -91,7 +91,8 @@ def test_every_network_is_written_with_names_of_its_own(name: str) -> None:
 
 
 _ARGUMENTS = {
-    "channels", "filters", "kernel", "stride", "padding", "groups", "features", "hidden", "conv", "norm", "act", "dense",
+    "channels", "filters", "kernel", "stride", "padding", "groups", "features", "hidden", "conv", "norm", "act",
+    "dense",
 }
 """Words for a layer whose name is that of its block, and for the numbers in which blocks differ."""
 

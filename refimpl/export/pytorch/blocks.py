@@ -172,7 +172,7 @@ def _extended(items: list[Item], atoms: list[tuple[int, int]], group: list[int],
         if any(not 0 <= number < len(atoms) or number in taken for number in numbers):
             return False
         inner = [[item for item in items[slice(*atoms[number])] if not item.fixed] for number in numbers]
-        if any(len(each) != 1 or each[0].kind in ("Flatten",) for each in inner):
+        if any(len(each) != 1 or each[0].kind == "Flatten" for each in inner):
             return False
         if len({each[0].signature() for each in inner}) != 1:
             return False
@@ -216,7 +216,7 @@ def aligned(whole: Segment, others: Sequence[Segment], outputs: Sequence[Key]) -
     external: list[Key] = []
     refs, made = key_refs(whole.inner, external)
     columns = [
-        Column([item], [ref if isinstance(ref, Ref) else ref for ref in each])
+        Column([item], list(each))
         for item, each in zip(whole.inner, refs, strict=True)
     ]
     ends = [made[place] for place in _left(whole, outputs)]
@@ -264,11 +264,11 @@ def _matched(
             return None
         pairs[mine.column] = theirs.column
         for slot, (a, b) in enumerate(zip(columns[mine.column].inputs, refs[theirs.column], strict=True)):
-            a = a.there if isinstance(a, Choice) else a
-            if _compatible(columns, other, a, b):
-                waiting.append((a, b))
+            there = a.there if isinstance(a, Choice) else a
+            if _compatible(columns, other, there, b):
+                waiting.append((there, b))
             else:
-                delayed.append(((mine.column, slot), a, b))
+                delayed.append(((mine.column, slot), there, b))
     back = {theirs: mine for mine, theirs in pairs.items()}
     for place, mine, theirs in delayed:
         if mine.column < 0 or (theirs.column >= 0 and theirs.column not in back):
@@ -305,7 +305,8 @@ def _optional_are_single(columns: list[Column], ends: list[Ref]) -> bool:
         if len(readers) != 1 or any(end.column == index for end in ends) or len(column.item.suffixes) > 1:
             return False
         reader, ref = readers[0]
-        if not isinstance(ref, Choice) and not (reader.optional and reader.items.count(None) == column.items.count(None)):
+        alike = reader.optional and reader.items.count(None) == column.items.count(None)
+        if not isinstance(ref, Choice) and not alike:
             return False
     choices = [ref for column in columns for ref in column.inputs if isinstance(ref, Choice)]
     return all(_has_module(columns, choice.there) for choice in choices)
@@ -341,7 +342,7 @@ def replaced(
         external: list[Key] = []
         _, made = key_refs(whole.inner, external)
         ends = [made[place] for place in _left(whole, outputs)]
-        inputs = ["x", *(_input_name(items, place, whole) for place in external[1:])]
+        inputs = ["x", *(_input_name(items, place) for place in external[1:])]
         stem = whole.stem()
         names = [_local(item, stem) for item in whole.inner]
         if Scope("", columns, ends, inputs).count_arguments(names) > _MOST_ARGUMENTS:
@@ -364,7 +365,7 @@ def _merged(groups: list[list[Segment]], outputs: Sequence[Key]) -> list[list[Se
     for group in sorted(groups, key=lambda each: -len(each[0].inner)):
         for other in found:
             if aligned(other[0], [group[0]], outputs) is not None:
-                other += group
+                other.extend(group)
                 break
         else:
             found.append(list(group))
@@ -376,7 +377,8 @@ def _own_parameters(items: list[Item], group: list[Segment]) -> bool:
     count = Counter(
         held.parameter for item in items for held in {s.parameter: s for s in item.state.values()}.values()
     )
-    return all(count[held.parameter] == 1 for segment in group for item in segment.inner for held in item.state.values())
+    states = [held for segment in group for item in segment.inner for held in item.state.values()]
+    return all(count[held.parameter] == 1 for held in states)
 
 
 def _instance(scope: Scope, number: int, segment: Segment, outputs: Sequence[Key]) -> Item:
@@ -400,7 +402,7 @@ def _instance(scope: Scope, number: int, segment: Segment, outputs: Sequence[Key
     )
 
 
-def _input_name(items: list[Item], place: Key, segment: Segment) -> str:
+def _input_name(items: list[Item], place: Key) -> str:
     maker = next((item for item in items if place in item.outputs), None)
     return sanitised(re.sub(r"\d+$", "", maker.name)) if maker is not None else "other"
 

@@ -60,7 +60,9 @@ def _deconvolution(site: Site) -> Answer:
         strides, dilations = tuple(p.stride) or (1,) * rank, tuple(p.dilate) or (1,) * rank
         over = [
             s * (side - 1) + d * (k - 1) + 1 - target
-            for s, side, d, k, target in zip(strides, site.shapes[0][2:], dilations, p.kernel, p.target_shape, strict=True)
+            for s, side, d, k, target in zip(
+                strides, site.shapes[0][2:], dilations, p.kernel, p.target_shape, strict=True
+            )
         ]
         pads = [-(-each // 2) for each in over]
         padding, adj = short(pads), tuple(2 * pad - each for pad, each in zip(pads, over, strict=True))
@@ -74,7 +76,8 @@ def _deconvolution(site: Site) -> Answer:
     }
     keywords = "{stride}{padding}{output_padding}{groups}"
     if state is None:
-        return plain(site, f"F.conv_transpose{rank}d({{all}}{keywords}{{dilation}}){cut}", **options, dilation=[dilation, 1])
+        text = f"F.conv_transpose{rank}d({{all}}{keywords}{{dilation}}){cut}"
+        return plain(site, text, **options, dilation=[dilation, 1])
     init = parts(
         f"nn.ConvTranspose{rank}d({{channels}}, {{filters}}, {{kernel}}{keywords}{{bias}}{{dilation}})", **options,
         channels=site.shapes[0][1], filters=int(p.num_filter), kernel=short(p.kernel), bias=[not p.no_bias, True],
@@ -153,7 +156,8 @@ def _group_norm(site: Site) -> Answer:
     channels, groups = site.shapes[0][1], int(site.p.num_groups)
     each = channels // groups if site.shapes[1][0] == groups else 1
     state = {name: State(held.parameter, f"each {each}" if each > 1 else "") for name, held in state.items()}
-    init = parts("nn.GroupNorm({groups}, {channels}{eps})", groups=groups, channels=channels, eps=[tidy(site.p.eps), 1e-5])
+    options = {"groups": groups, "channels": channels, "eps": [tidy(site.p.eps), 1e-5]}
+    init = parts("nn.GroupNorm({groups}, {channels}{eps})", **options)
     return Answer(parts("{self}({0})"), [0], init, state)
 
 

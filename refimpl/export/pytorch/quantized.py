@@ -99,14 +99,16 @@ def _norm(site: Site) -> Answer:
 
 def _pooling(site: Site) -> Answer:
     p = site.p
-    if p.pool_type == "avg" and not p.global_pool and p.pooling_convention == "full" and p.count_include_pad is not False:
+    full = not p.global_pool and p.pooling_convention == "full" and p.count_include_pad is not False
+    if p.pool_type == "avg" and full:
         raise Unsupported("it takes means with convention full")
     node = Node(get("Pooling"), site.node.name, params=get("Pooling").params(**{
         name: getattr(p, name) for name in get("Pooling").params._fields
     }))
     real = WINDOWS["Pooling"](replace(site, node=node, shapes=site.shapes[:1]))
     inner: Parts = ["x" if isinstance(part, Input) else part for part in real.forward]
-    return Answer([*parts("quantized_pooling(({0}, {1}, {2}), lambda x: "), *inner, ")"], [0, 1, 2], suffixes=list(_THREE))
+    call = parts("quantized_pooling(({0}, {1}, {2}), lambda x: ")
+    return Answer([*call, *inner, ")"], [0, 1, 2], suffixes=list(_THREE))
 
 
 def _concat(site: Site) -> Answer:
@@ -123,7 +125,8 @@ QUANTIZED: dict[str, Rule] = {
     "_contrib_quantize": _quantize, "_contrib_quantize_v2": _quantize_v2, "_contrib_requantize": _requantize,
     "_contrib_dequantize": lambda site: plain(site, "dequantized(({0}, {1}, {2}))"),
     "_contrib_quantized_fully_connected": _linear, "_contrib_quantized_conv": _convolution,
-    "_contrib_quantized_batch_norm": _norm, "_contrib_quantized_pooling": _pooling, "_contrib_quantized_concat": _concat,
+    "_contrib_quantized_batch_norm": _norm, "_contrib_quantized_pooling": _pooling,
+    "_contrib_quantized_concat": _concat,
     "_contrib_quantized_elemwise_add": _added,
     "_contrib_quantized_act": lambda site: plain(site, "quantized_relu(({0}, {1}, {2}))", suffixes=_THREE),
     "_contrib_quantized_flatten": lambda site: plain(

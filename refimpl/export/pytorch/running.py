@@ -30,7 +30,9 @@ def torch_library() -> Any:
     try:
         import torch
     except ImportError as error:
-        raise refusal("Torch/extra", "a PyTorch module is run by PyTorch; install it: pip install \"refimpl[pytorch]\"") from error
+        raise refusal(
+            "Torch/extra", 'a PyTorch module is run by PyTorch; install it: pip install "refimpl[pytorch]"'
+        ) from error
     return torch
 
 

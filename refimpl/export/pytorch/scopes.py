@@ -121,10 +121,10 @@ class Scope:
         for index, name in enumerate(names):
             if index in self.shared:
                 source = self.local[self.shared[index]]
-                self.local[index] = _free(sanitised(name), taken - {source})
+                self.local[index] = free(sanitised(name), taken - {source})
                 taken.add(self.local[index])
                 continue
-            self.local[index] = _free(sanitised(name), taken)
+            self.local[index] = free(sanitised(name), taken)
             taken.add(self.local[index])
 
     def attribute(self, index: int) -> str:
@@ -167,7 +167,7 @@ class Scope:
                 return argument.name
         taken = {*self.local.values(), *(argument.name for argument in self.arguments)}
         name = number.label if number.label not in taken else f"{self.local[index]}_{number.label}"
-        self.arguments.append(Argument(_free(name, {*taken, "self"}), values, number.label in _SIZES))
+        self.arguments.append(Argument(free(name, {*taken, "self"}), values, number.label in _SIZES))
         return self.arguments[-1].name
 
     def _flag(self, index: int) -> str:
@@ -282,7 +282,7 @@ class Scope:
         if len(readers) != 1 or readers[0][0] < 0 or len(item.suffixes) > 1:
             return False
         reader = self.columns[readers[0][0]]
-        if reader.optional or self.columns[index].item.init is None and not item.inputs:
+        if reader.optional or (self.columns[index].item.init is None and not item.inputs):
             return True
         if not item.light and self._heavy_behind(readers[0][0]):
             return False
@@ -301,7 +301,8 @@ class Scope:
     def _input(self, ref: Ref | Choice, texts: dict[int, str]) -> str:
         if isinstance(ref, Choice):
             attribute = self.attribute(self._first_optional(ref.there.column))
-            return f"{self._input(ref.there, texts)} if self.{attribute} is not None else {self._input(ref.absent, texts)}"
+            there, absent = self._input(ref.there, texts), self._input(ref.absent, texts)
+            return f"{there} if self.{attribute} is not None else {absent}"
         if ref.column < 0:
             return self.inputs[ref.index]
         suffix = self.columns[ref.column].item.suffixes[ref.index]
@@ -333,7 +334,8 @@ def sanitised(name: str) -> str:
     return f"layer_{found}" if found[0].isdigit() else found
 
 
-def _free(name: str, taken: set[str] | frozenset[str]) -> str:
+def free(name: str, taken: set[str] | frozenset[str]) -> str:
+    """The name with as many ``_`` behind it as make it one that is not taken."""
     while name in taken:
         name += "_"
     return name
@@ -401,4 +403,4 @@ def key_refs(items: Sequence[Item], external: list[Key]) -> tuple[list[list[Ref]
     return found, made
 
 
-__all__ = ["Argument", "Choice", "Column", "Ref", "Scope", "key_refs", "sanitised"]
+__all__ = ["Argument", "Choice", "Column", "Ref", "Scope", "free", "key_refs", "sanitised"]
