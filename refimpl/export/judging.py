@@ -176,37 +176,31 @@ def expected(part: Part, index: int, given: np.ndarray, kind: np.dtype) -> tuple
         MXNetError: the operator refuses its inputs.
     """
     layer, unit = part.layer, UNITS.get(kind.name, UNITS["float32"])
-    sums = max(unit, UNITS["float64"]) if kind == np.float64 else UNITS["float32"]  # float16 is added up in float32
-    last = unit * (_LAST_ROUNDING if kind != np.float16 else 1)
-    tiny = SMALLEST.get(kind.name, SMALLEST["float32"])
-    small = not part.terms and _numbers(layer) <= MOST_NUMBERS and sums == UNITS["float32"]
-    narrow = small and part.take is not part.at
-    if not narrow:
+    sums = unit if kind == np.float64 else UNITS["float32"]  # float16 is added up in float32
+    last, tiny = unit * (1 if kind == np.float16 else _LAST_ROUNDING), SMALLEST.get(kind.name, SMALLEST["float32"])
+    small = not part.terms and _numbers(layer) <= MOST_NUMBERS and kind != np.float64
+    found = None
+    if not small or part.take is part.at:  # the whole layer, in machine code
         exact = wide(layer.run()[index].reshape(-1)[part.take])
         if np.array_equal(wide(given), exact, equal_nan=True):
             return exact, np.zeros(exact.shape)
     if part.terms:
         sizes = layer.run([np.abs(value) if value.dtype.kind == "f" else value for value in layer.arrays])
         return exact, part.terms * sums * np.abs(sizes[index].reshape(-1)[part.take]) + last * np.abs(exact) + tiny
-    slack = _SATURATES * sums * _saturates(layer)
+    slack = _SATURATES * sums * _saturates(layer) + tiny
     if small:
-        try:
-            exact, bound = _tracked(part, index)
-        except MXNetError:
-            pass
-        else:
-            stays = (bound == 0) & (slack == 0) & (exact.astype(kind) == exact)
-            bound = np.where(stays, 0.0, bound + last * np.abs(exact) + slack + tiny)
-            free = np.isinf(bound)  # behind a branch that rounding decides
-            if free.any():
-                nearer, off = _measured(part, index, given)
-                exact = np.where(free, nearer, exact)
-                bound = np.where(free, off * sums / UNITS["float32"] + last * np.abs(exact) + slack + tiny, bound)
-            return exact, bound
-    if np.array_equal(exact.astype(kind).astype(np.float64), exact, equal_nan=True) and not slack:
-        return exact, np.zeros(exact.shape)
-    nearer, off = _measured(part, index, given)
-    return nearer, off * sums / UNITS["float32"] + last * np.abs(nearer) + slack + tiny
+        found = _tracked(part, index)
+    if found is None:
+        exact = wide(layer.run()[index].reshape(-1)[part.take])
+        moved = np.array_equal(exact.astype(kind).astype(np.float64), exact, equal_nan=True) and slack == tiny
+        found = exact, np.full(exact.shape, 0.0 if moved else np.inf)
+    exact, bound = found
+    free = ~np.isfinite(bound) | np.isnan(exact)  # behind a branch that rounding decides, or at a pole
+    stays = (bound == 0) & (slack == tiny) & (exact.astype(kind) == exact)
+    if free.any():
+        nearer, off = _measured(part, index, given)
+        exact, bound = np.where(free, nearer, exact), np.where(free, off * sums / UNITS["float32"], bound)
+    return exact, np.where(stays & ~free, 0.0, bound + last * np.abs(exact) + slack)
 
 
 def _measured(part: Part, index: int, given: np.ndarray) -> tuple[np.ndarray, float]:
@@ -229,14 +223,17 @@ def _numbers(layer: Layer) -> int:
 
 def _saturates(layer: Layer) -> bool:
     """Whether an operator is one of functions that other libraries compute to a part of 1, not of the result."""
-    return layer.operator in _BOUNDED or getattr(layer.params, "act_type", "") in (*_BOUNDED, "gelu")
+    return layer.operator in _BOUNDED or getattr(layer.params, "act_type", "") in (*_BOUNDED, "gelu", "elu", "selu")
 
 
-def _tracked(part: Part, index: int) -> tuple[np.ndarray, np.ndarray]:
-    """The elements with the oracle's bounds, which are those of single precision."""
-    with tracking() as shadow:
-        made: Any = bound_layer(part.layer.node, part.layer.arrays, SINGLE).forward(is_train=False)[index]
-        values, bounds = shadow.of(made)
+def _tracked(part: Part, index: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """The elements with the oracle's bounds, which are those of single precision; None where the oracle has none."""
+    try:
+        with tracking() as shadow:
+            made: Any = bound_layer(part.layer.node, part.layer.arrays, SINGLE).forward(is_train=False)[index]
+            values, bounds = shadow.of(made)
+    except MXNetError:
+        return None
     return values.reshape(-1)[part.take], bounds.reshape(-1)[part.take]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import decides, refusal
+from ..libinfo import __version__
 from .building import Builder, ElementType, Free
 from .converting import Graph
 
@@ -35,7 +36,6 @@ def model(graph: Graph, *, every: bool = False) -> Any:
         graph: the graph.
         every: whether every visible output of a layer is an output of the model.
     """
-    from .. import __version__
     helper, b = imported().helper, graph.builder
     nodes, constants = nodes_of(b)
     names = [*graph.outputs, *(name for name in graph.layers.values() if name not in graph.outputs)] if every \
