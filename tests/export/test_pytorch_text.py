@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 import refimpl as mx
 from refimpl.base import MXNetError
 from refimpl.export.prediction import Prediction, prediction
+from refimpl.export.pytorch import check, write
 from refimpl.export.pytorch.helpers import sources
 from refimpl.export.pytorch.module import Picture, module
 from refimpl.export.pytorch.weights import arrays, changed, rnn_places
@@ -188,6 +191,18 @@ def test_parameters_take_the_form_of_their_layers() -> None:
     assert made["bn.weight"].tolist() == [1, 1, 1]
     assert made["bn.running_mean"].tolist() == found.params["bn_moving_mean"].tolist()
     assert made["bn.num_batches_tracked"].dtype == np.int64
+
+
+@pytest.mark.clause("Torch/extra")
+def test_a_missing_library_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = thin("lenet")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
+    with pytest.raises(MXNetError, match=r"written with safetensors; install it: pip install .refimpl\[pytorch\]"):
+        write(found, tmp_path / "net.py")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(MXNetError, match=r"run by PyTorch; install it: pip install .refimpl\[pytorch\]"):
+        check(found, tmp_path / "net.py")
 
 
 def test_helpers_are_whole_functions_that_name_only_each_other() -> None:

@@ -60,7 +60,7 @@ def _scalar(template: str) -> Rule:
 
 def _tested(template: str) -> Rule:
     def rule(site: Site) -> Answer:
-        numbers = {"scalar": tidy(site.p.scalar)} if "{scalar}" in template else {}
+        numbers: dict[str, Any] = {"scalar": tidy(site.p.scalar)} if "{scalar}" in template else {}
         return plain(site, f"({template}){_typed(site.output_types[0])}", **numbers)
 
     return rule

@@ -86,6 +86,7 @@ def _without_gradient(prediction: Prediction, state: Mapping[str, State], run: R
     for node in order[::-1]:
         if id(node) not in leads:
             continue
+        assert node.op is not None
         for slot, (source, _) in zip(node.signature.inputs, node.inputs, strict=False):
             if source.op is None and source.name in learnt and slot not in node.op.no_gradient:
                 found.append((node, source.name))
@@ -170,7 +171,8 @@ def _parameter(name: str, nodes: list[Node], given: np.ndarray, step: _Step) -> 
     node = nodes[-1]
     verdict = Verdict(node.name, node.kind, 0, np.inf, ok=False)
     places = _narrowed(nodes[0], name, given.shape, random) if len(nodes) == 1 else None
-    exact, bound = np.zeros(()), np.zeros(())
+    exact: Any = 0.0
+    bound: Any = 0.0
     for each in nodes:
         outputs = [each.entry_name(index) for index in range(each.visible_count())]
         if not any(output in heads for output in outputs):
@@ -307,7 +309,10 @@ def _backward(node: Node, name: str, arrays: list[Any], heads: list[Any], kind: 
     )
     executor.forward(is_train=True)
     executor.backward([nd.array(head.astype(kind), dtype=kind) for head in heads])
-    return sum(executor.grad_dict[slot].asnumpy().astype(DOUBLE) for slot in wanted)
+    found: Any = 0.0
+    for slot in wanted:
+        found = found + executor.grad_dict[slot].asnumpy().astype(DOUBLE)  # type: ignore[union-attr]  # it is wanted
+    return found
 
 
 __all__ = ["gradient_verdicts"]

@@ -38,7 +38,7 @@ def _convolution(site: Site) -> Answer:
     p, rank = site.p, len(site.p.kernel)
     stride, dilation, padding = _sides(p)
     state = _states(site, ("weight", 1), ("bias", 2))
-    options = {
+    options: dict[str, Any] = {
         "stride": [stride, 1], "padding": [padding, 0], "dilation": [dilation, 1], "groups": [int(p.num_group), 1],
     }
     keywords = "{stride}{padding}{dilation}{groups}"
@@ -70,7 +70,7 @@ def _deconvolution(site: Site) -> Answer:
             ends = ", ".join(f"{pad}:{pad + side}" for pad, side in zip(pads, p.target_shape, strict=True))
             padding, adj, cut = 0, (0,) * rank, f"[:, :, {ends}]"
     state = _states(site, ("weight", 1), ("bias", 2))
-    options = {
+    options: dict[str, Any] = {
         "stride": [stride, 1], "padding": [padding, 0], "output_padding": [short(adj), 0],
         "groups": [int(p.num_group), 1],
     }
@@ -128,7 +128,7 @@ def _layer_norm(site: Site) -> Answer:
     site.only_first()
     last = axis == site.rank - 1
     state = _states(site, ("weight", 1), ("bias", 2))
-    options = {"features": site.shapes[0][axis], "eps": [tidy(p.eps), 1e-5]}
+    options: dict[str, Any] = {"features": site.shapes[0][axis], "eps": [tidy(p.eps), 1e-5]}
     data = "{0}" if last else f"{{0}}.movedim({axis}, -1)"
     back = "" if last else f".movedim(-1, {axis})"
     if state is None:
@@ -223,7 +223,7 @@ def _dropout(site: Site) -> Answer:
     p = site.p
     site.only_first()
     if p.mode == "always":
-        return plain(site, "F.dropout({0}, {p})", p=tidy(p.p))
+        raise Unsupported("it draws in a prediction too")
     if tuple(p.axes):
         return plain(site, f"dropout_along({{0}}, {{p}}, {tuple(p.axes)}, self.training)", p=tidy(p.p))
     return plain(site, "F.dropout({0}, {p}, self.training)", p=tidy(p.p))

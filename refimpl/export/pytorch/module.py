@@ -94,8 +94,8 @@ class _Writer:
             owner = [name for start, name in classes if start <= begin][-1]
             sites[owner, column] = (*_position(plain, begin), *_position(plain, end))
         state: dict[str, State] = {}
-        for index, column in enumerate(main.columns):
-            for key, held in column.item.state.items():
+        for index, each in enumerate(main.columns):
+            for key, held in each.item.state.items():
                 state[f"{main.attribute(index)}.{key}".rstrip(".")] = held
         layers: dict[tuple[str, int], list[Item]] = {}
         _collect(main, {scope.name: scope for scope in self.scopes}, layers)
@@ -150,7 +150,7 @@ class _Writer:
 
     def _used_helpers(self, text: str) -> list[str]:
         """The sources of the helpers that the text uses, and of those that they use."""
-        waiting, found = [text], []
+        waiting, found = [text], list[str]()
         while waiting:
             names = {node.id for node in ast.walk(ast.parse(waiting.pop())) if isinstance(node, ast.Name)}
             for name in names & set(self.helpers) - set(found):

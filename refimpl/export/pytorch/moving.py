@@ -32,7 +32,7 @@ def _reshape(site: Site) -> Answer:
     if not spec or p.reverse:
         return plain(site, f"{{0}}.reshape({_sizes(site)})", light=True)
     sides: list[str] = []
-    numbers: dict[str, int] = {}
+    numbers: dict[str, Any] = {}
     place = position = 0
     shape = site.shapes[0]
     free = -1 not in spec

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ...kernels.foundation import get
-from ...kernels.quantize import calibrated
 from ...symbol.ir import Node
 from .layers import Rule
 from .parts import Input, Parts, parts, short
@@ -26,7 +25,7 @@ def _kind(site: Site) -> str:
 
 def _ends(p: Any) -> str:
     """The calibrated range, as arguments."""
-    if calibrated(p) is None:
+    if p.min_calib_range is None or p.max_calib_range is None:
         return ""
     return f", {tidy(p.min_calib_range)!r}, {tidy(p.max_calib_range)!r}"
 

@@ -173,7 +173,7 @@ def _unfold(site: Site, name: str) -> Answer:
     if len(p.kernel) != 2:
         raise Unsupported(f"its kernel has {len(p.kernel)} axes")
     size = f"{tuple(p.output_size)}, " if name == "fold" else ""
-    options = {
+    options: dict[str, Any] = {
         "dilation": [short(p.dilate or (1,)), 1], "padding": [short(p.pad or (0,)), 0],
         "stride": [short(p.stride or (1,)), 1],
     }
