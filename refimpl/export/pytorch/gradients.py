@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from .weights import rnn_places
 
 _STOPS = frozenset(("BlockGrad", "zeros_like", "ones_like", "argmax", "argmin", "argsort", "topk", "one_hot", "Cast"))
 _CHANNELS = 12  # of each side of a layer
-_MOST = 3_000_000  # numbers that a layer which cannot be narrowed may read
 _LAST = 4  # roundings of a result
 _FACTOR = 32  # errors of our single precision that stand for those of another order of operations
 
@@ -68,10 +67,8 @@ def gradient_verdicts(
             if not names:
                 continue
             random = np.random.default_rng([seed, number])
-            verdicts = [
-                _parameter(name, readers[name], gradients[name], values, heads, prediction.params, train, elements, random)
-                for name in names
-            ]
+            step = _Step(values, heads, prediction.params, train, elements, random)
+            verdicts = [_parameter(name, readers[name], gradients[name], step) for name in names]
             found.append(max(verdicts, key=lambda verdict: (not verdict.ok, verdict.worst)))
     return found
 
@@ -89,6 +86,7 @@ def _without_gradient(prediction: Prediction, state: Mapping[str, State], run: R
     for node in order[::-1]:
         if id(node) not in leads:
             continue
+        assert node.op is not None
         for slot, (source, _) in zip(node.signature.inputs, node.inputs, strict=False):
             if source.op is None and source.name in learnt and slot not in node.op.no_gradient:
                 found.append((node, source.name))
@@ -107,12 +105,12 @@ def _passes(node: Node) -> bool:
 def _stepped(run: Run, inputs: Mapping[str, np.ndarray], seed: int) -> bool | None:
     """Run forward and backward; whether norms took the statistics of the batch, None without any gradient."""
     single = [np.shape(value)[:1] == (1,) for value in inputs.values()]
-    doubled = {name: np.concatenate([value, value[::-1] * value.dtype.type(1)]) for name, value in inputs.items()}
+    doubled = {name: np.concatenate([value, value]) for name, value in inputs.items()}
     random = np.random.default_rng(seed)
     for name, value in doubled.items():
         if value.dtype.kind == "f":
-            half = len(value) // 2
-            doubled[name] = np.concatenate([value[:half], random.permutation(value[half:].reshape(-1)).reshape(value[half:].shape)])
+            first, second = np.split(value, 2)
+            doubled[name] = np.concatenate([first, random.permutation(second.reshape(-1)).reshape(second.shape)])
     attempts: list[tuple[Mapping[str, np.ndarray], bool]] = [(inputs, True), (inputs, False)]
     if all(single):
         attempts.insert(0, (doubled, True))
@@ -125,8 +123,10 @@ def _stepped(run: Run, inputs: Mapping[str, np.ndarray], seed: int) -> bool | No
         if not learnt:
             return None
         run.net.zero_grad()
-        heads = [run.torch.from_numpy(random.standard_normal(tuple(value.shape)).astype(np.float32)) for value in learnt]
-        run.torch.autograd.backward(learnt, [head.to(value.dtype) for head, value in zip(heads, learnt, strict=True)])
+        heads = [
+            run.torch.from_numpy(random.standard_normal(tuple(value.shape))).to(value.dtype) for value in learnt
+        ]
+        run.torch.autograd.backward(learnt, heads)
         return train
     return None
 
@@ -153,22 +153,33 @@ def _gradients(state: Mapping[str, State], run: Run, params: Mapping[str, np.nda
     return found
 
 
-def _parameter(
-    name: str, nodes: list[Node], given: np.ndarray, values: Mapping[str, np.ndarray], heads: Mapping[str, np.ndarray],
-    params: Mapping[str, np.ndarray], train: bool, elements: int, random: np.random.Generator,
-) -> Verdict:
+class _Step(NamedTuple):
+    """A step of training: what PyTorch computed, and how it is judged."""
+
+    values: Mapping[str, np.ndarray]
+    heads: Mapping[str, np.ndarray]
+    """The gradients of the outputs of layers."""
+    params: Mapping[str, np.ndarray]
+    train: bool
+    elements: int
+    random: np.random.Generator
+
+
+def _parameter(name: str, nodes: list[Node], given: np.ndarray, step: _Step) -> Verdict:
     """The verdict on one parameter's gradient, the sum of what the layers that read it give."""
+    values, heads, params, train, elements, random = step
     node = nodes[-1]
     verdict = Verdict(node.name, node.kind, 0, np.inf, ok=False)
     places = _narrowed(nodes[0], name, given.shape, random) if len(nodes) == 1 else None
-    exact, bound = np.zeros(()), np.zeros(())
+    exact: Any = 0.0
+    bound: Any = 0.0
     for each in nodes:
         outputs = [each.entry_name(index) for index in range(each.visible_count())]
         if not any(output in heads for output in outputs):
             continue  # nothing reads it
         arrays = [
-            params[e.node.name] if e.node.op is None and e.node.name in params else values.get(e.node.entry_name(e.index))
-            for e in each.inputs
+            params[e.node.name] if e.node.op is None and e.node.name in params
+            else values.get(e.node.entry_name(e.index)) for e in each.inputs
         ]
         if any(array is None for array in arrays):
             return verdict._replace(note="an input has no value")
@@ -195,11 +206,9 @@ def _narrowed(node: Node, name: str, shape: tuple[int, ...], random: np.random.G
     """Drawn channels of a layer's parameter, for each of its axes."""
     if node.kind == "Convolution" and node.params.num_group > 1:
         return None
-    if node.kind not in ("Convolution", "FullyConnected", "BatchNorm", "Deconvolution"):
+    if node.kind not in ("Convolution", "FullyConnected", "BatchNorm"):
         return None
-    if sum(entry.node.name == name for entry in node.inputs) > 1 or prod(shape) < 4096 and len(shape) > 1:
-        return None
-    if node.kind == "Deconvolution":
+    if sum(entry.node.name == name for entry in node.inputs) > 1 or (prod(shape) < 4096 and len(shape) > 1):
         return None
     sides = [np.sort(random.choice(side, min(side, _CHANNELS), replace=False)) for side in shape[:2]]
     return [*sides, *[np.arange(side) for side in shape[2:]]]
@@ -219,7 +228,7 @@ def _exact(
         places: the channels that count, for each axis of the parameter.
     """
     if places is not None:
-        node, arrays, heads = _channels(node, name, arrays, heads, places)
+        node, arrays, heads = _channels(node, arrays, heads, places)
     exact = _backward(node, name, arrays, heads, DOUBLE, train)
     unit = UNITS["float16"] if any(head.dtype == np.float16 for head in heads) else UNITS["float32"]
     terms = max(1, max(head.size for head in heads) * max(1, prod(exact.shape[1:])) // max(1, exact.size))
@@ -256,14 +265,13 @@ def _norm_magnitude(node: Node, name: str, arrays: list[Any], head: np.ndarray, 
 
 
 def _channels(
-    node: Node, name: str, arrays: list[Any], heads: list[Any], places: list[np.ndarray]
+    node: Node, arrays: list[Any], heads: list[Any], places: list[np.ndarray]
 ) -> tuple[Node, list[Any], list[Any]]:
     """The layer with drawn channels only."""
     out, data, head = places[0], arrays[0], heads[0]
     if node.kind == "BatchNorm":
         axis = node.params.axis % data.ndim
         return node, [np.take(data, out, axis), *[value[out] for value in arrays[1:]]], [np.take(head, out, axis)]
-    slots = list(node.signature.inputs)
     weight = arrays[1]
     inside = places[1] if len(places) > 1 else np.arange(min(weight.shape[1], 1))
     new = [data, weight[out][:, inside], *[value[out] for value in arrays[2:]]]
@@ -276,7 +284,6 @@ def _channels(
         new[0] = data[:, inside]
         params = node.params._replace(num_filter=len(out))
         head = head[:, out]
-    del slots, name
     return Node(node.op, node.name, node.attrs, node.inputs, params=params), new, [head]
 
 
@@ -290,7 +297,7 @@ def _backward(node: Node, name: str, arrays: list[Any], heads: list[Any], kind: 
     lone = node.reading([Entry(Node(None, slot), 0) for slot in slots])
     net = Symbol([Entry(lone, index) for index in range(lone.visible_count())])
     held = {
-        slot: nd.array(value.astype(kind) if value.dtype.kind == "f" else value, dtype=kind if value.dtype.kind == "f" else value.dtype)
+        slot: nd.array(value, dtype=kind if value.dtype.kind == "f" else value.dtype)
         for slot, value in zip(slots, arrays, strict=True)
     }
     hidden = set(net.list_auxiliary_states())
@@ -302,7 +309,10 @@ def _backward(node: Node, name: str, arrays: list[Any], heads: list[Any], kind: 
     )
     executor.forward(is_train=True)
     executor.backward([nd.array(head.astype(kind), dtype=kind) for head in heads])
-    return sum(executor.grad_dict[slot].asnumpy().astype(DOUBLE) for slot in wanted)
+    found: Any = 0.0
+    for slot in wanted:
+        found = found + executor.grad_dict[slot].asnumpy().astype(DOUBLE)  # type: ignore[union-attr]  # it is wanted
+    return found
 
 
 __all__ = ["gradient_verdicts"]
