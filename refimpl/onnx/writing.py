@@ -61,7 +61,8 @@ def content(proto: Any) -> bytes:
     size = proto.ByteSize()
     if size > MOST_BYTES:
         raise refusal(
-            "Onnx/size", f"the model has {size} bytes, and a file of ONNX {MOST_BYTES} at most; export a part with until"
+            "Onnx/size",
+            f"the model has {size} bytes, and a file of ONNX {MOST_BYTES} at most; export a part, with until",
         )
     return proto.SerializeToString()  # type: ignore[no-any-return]  # bytes
 
