@@ -45,21 +45,16 @@ def _matched(
     if len(theirs_left) != len(ends) or len(external) != _externals(columns):
         return None
     pairs: dict[int, int] = {}
-    choices: dict[tuple[int, int], Choice] = {}
     waiting = list(zip(ends, theirs_left, strict=True))
     delayed: list[tuple[tuple[int, int], Ref, Ref]] = []
     while waiting:
         mine, theirs = waiting.pop()
-        if mine.index != theirs.index or (mine.column < 0) != (theirs.column < 0):
+        if mine.index != theirs.index or not _compatible(columns, other, mine, theirs):
             return None
-        if mine.column < 0:
-            continue
-        if mine.column in pairs:
-            if pairs[mine.column] != theirs.column:
-                return None
-            continue
-        if columns[mine.column].item.signature() != other.inner[theirs.column].signature():
+        if pairs.get(mine.column, theirs.column) != theirs.column:
             return None
+        if mine.column < 0 or mine.column in pairs:
+            continue
         pairs[mine.column] = theirs.column
         for slot, (a, b) in enumerate(zip(columns[mine.column].inputs, refs[theirs.column], strict=True)):
             there = a.there if isinstance(a, Choice) else a
@@ -67,15 +62,24 @@ def _matched(
                 waiting.append((there, b))
             else:
                 delayed.append(((mine.column, slot), there, b))
+    choices = _choices(pairs, delayed)
+    if choices is None or set(pairs.values()) != set(range(len(other.inner))):
+        return None
+    return {mine: other.inner[theirs] for mine, theirs in pairs.items()}, choices
+
+
+def _choices(
+    pairs: dict[int, int], delayed: list[tuple[tuple[int, int], Ref, Ref]]
+) -> dict[tuple[int, int], Choice] | None:
+    """The inputs that are other values in the other segment; None where these stand nowhere."""
     back = {theirs: mine for mine, theirs in pairs.items()}
+    choices: dict[tuple[int, int], Choice] = {}
     for place, mine, theirs in delayed:
         if mine.column < 0 or (theirs.column >= 0 and theirs.column not in back):
             return None
         absent = theirs if theirs.column < 0 else Ref(back[theirs.column], theirs.index)
         choices[place] = Choice(mine, absent)
-    if set(back) != set(range(len(other.inner))):
-        return None
-    return {mine: other.inner[theirs] for mine, theirs in pairs.items()}, choices
+    return choices
 
 
 def _externals(columns: list[Column]) -> int:
@@ -93,21 +97,27 @@ def _compatible(columns: list[Column], other: Segment, mine: Ref, theirs: Ref) -
 
 def _optional_are_single(columns: list[Column], ends: list[Ref]) -> bool:
     """Whether each optional layer is read once, by an optional layer or in a choice, and one of them has a module."""
+    left_behind = {end.column for end in ends}
     for index, column in enumerate(columns):
-        if not column.optional:
-            continue
-        readers = [
-            (reader, ref) for reader in columns for ref in reader.inputs
-            if (ref.there if isinstance(ref, Choice) else ref).column == index
-        ]
-        if len(readers) != 1 or any(end.column == index for end in ends) or len(column.item.suffixes) > 1:
-            return False
-        reader, ref = readers[0]
-        alike = reader.optional and reader.items.count(None) == column.items.count(None)
-        if not isinstance(ref, Choice) and not alike:
+        if column.optional and (index in left_behind or not _is_read_once(columns, index)):
             return False
     choices = [ref for column in columns for ref in column.inputs if isinstance(ref, Choice)]
     return all(_has_module(columns, choice.there) for choice in choices)
+
+
+def _is_read_once(columns: list[Column], index: int) -> bool:
+    """Whether one layer reads a column: an optional one of the same blocks, or one that has a choice."""
+    column = columns[index]
+    readers = [
+        (reader, ref) for reader in columns for ref in reader.inputs
+        if (ref.there if isinstance(ref, Choice) else ref).column == index
+    ]
+    if len(readers) != 1 or len(column.item.suffixes) > 1:
+        return False
+    reader, ref = readers[0]
+    return isinstance(ref, Choice) or (
+        reader.optional and reader.items.count(None) == column.items.count(None)
+    )
 
 
 def _has_module(columns: list[Column], ref: Ref | Choice) -> bool:

@@ -82,12 +82,11 @@ def _atoms(items: list[Item], outputs: Sequence[Key]) -> Iterator[tuple[int, int
     readers = read_by(items, outputs)
     fixed = {place for item in items if item.fixed for place in item.outputs}
     far = {place for place, where in readers.items() if where[-1] - where[0] > max(0.35 * len(items), 12)}
+    last_readers = {place: where[-1] for place, where in readers.items() if place not in fixed | far}
     live: dict[Key, int] = {}
     begin = 0
     for index, item in enumerate(items):
-        for place in item.outputs:
-            if place in readers and place not in fixed and place not in far:
-                live[place] = readers[place][-1]
+        live |= {place: last_readers[place] for place in item.outputs if place in last_readers}
         live = {place: last for place, last in live.items() if last > index}
         if len(live) <= 1 and not item.fixed:
             yield begin, index + 1
@@ -124,6 +123,11 @@ def _part_of(stem: str, segment: Segment) -> bool:
     )
 
 
+def _belongs(name: str, stem: str) -> bool:
+    """Whether a layer has the name of a block."""
+    return name.startswith(stem) or _mates(stem, name)
+
+
 def _extended(items: list[Item], atoms: list[tuple[int, int]], group: list[int], taken: set[int]) -> list[Segment]:
     """The cores of a group with the layers before and behind that belong to them."""
     stems = [Segment(*atoms[number], items).stem() for number in group]
@@ -138,11 +142,8 @@ def _extended(items: list[Item], atoms: list[tuple[int, int]], group: list[int],
             return False
         if len({each[0].signature() for each in inner}) != 1:
             return False
-        named = [
-            bool(stem) and (each[0].name.startswith(stem) or _mates(stem, each[0].name))
-            for stem, each in zip(stems, inner, strict=True)
-        ]
-        return all(named) or (not any(named) and not any(stems) and len(group) > 1)
+        named = [bool(stem) and _belongs(each[0].name, stem) for stem, each in zip(stems, inner, strict=True)]
+        return all(named) or (not any(stems) and len(group) > 1)
 
     while same(after + 1):
         after += 1
@@ -254,7 +255,7 @@ def _local(item: Item, stem: str) -> str:
 
 _WORDS = {
     "Convolution": "Conv", "BatchNorm": "Norm", "Activation": "Act", "LeakyReLU": "Act", "FullyConnected": "Dense",
-    "Deconvolution": "Deconv", "clip": "Act",
+    "clip": "Act",
 }
 _KINDS = frozenset(("conv", "bn", "relu", "fc", "batchnorm", "layer", "stage", "pool", "concat"))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .parts import State, parts, short
 from .site import Answer, Site, Unsupported, plain, tidy
+from .weights import rnn_places
 
 Rule = Callable[[Site], Answer]
 _CHANNELS_FIRST = (None, "None", "NCW", "NCHW", "NCDHW")
@@ -229,6 +230,15 @@ def _dropout(site: Site) -> Answer:
     return plain(site, "F.dropout({0}, {p}, self.training)", p=tidy(p.p))
 
 
+def _matrices(site: Site, parameter: str) -> dict[str, State]:
+    """Where the vector of a recurrent layer has PyTorch's matrices."""
+    p, inputs = site.p, site.shapes[0][2]
+    projection, both = int(p.projection_size or 0), bool(p.bidirectional)
+    size = f"{inputs} {p.state_size} {p.num_layers} {projection} {p.mode} {int(both)}"
+    places = rnn_places(inputs, int(p.state_size), int(p.num_layers), projection, p.mode, both)
+    return {place: State(parameter, f"rnn {place} {size}") for place in places}
+
+
 def _rnn(site: Site) -> Answer:
     p = site.p
     if site.held[1] is None:
@@ -247,13 +257,7 @@ def _rnn(site: Site) -> Answer:
         "rnn_relu": ("nn.RNN", ', nonlinearity="relu"'),
     }[p.mode]
     init = parts(f"{kind}({{inputs}}, {{hidden}}{{num_layers}}{{dropout}}{{bidirectional}}{more})", **options)
-    size = f"{site.shapes[0][2]} {p.state_size} {p.num_layers} {p.projection_size or 0} {p.mode}"
-    state = {}
-    for layer in range(p.num_layers):
-        for ending in ("", "_reverse")[: 1 + bool(p.bidirectional)]:
-            for name in ("weight_ih", "weight_hh", *(["weight_hr"] if p.projection_size else []), "bias_ih", "bias_hh"):
-                place = f"{name}_l{layer}{ending}"
-                state[place] = State(site.held[1], f"rnn {place} {size} {int(bool(p.bidirectional))}")
+    state = _matrices(site, site.held[1])
     lstm = p.mode == "lstm"
     inputs = [0, 2, *([3] if lstm else [])]
     states = "({1}, {2})" if lstm else "{1}"

@@ -23,14 +23,29 @@ def _flatten(site: Site) -> Answer:
 
 def _reshape(site: Site) -> Answer:
     """The shape as the network states it; sizes that it copies stay open."""
-    p = site.p
+    spec = _codes(site.p)
+    if not spec or site.p.reverse:
+        return plain(site, f"{{0}}.reshape({_sizes(site)})", light=True)
+    sides, numbers = _sides(site, spec)
+    if sides == ["{0}.shape[0]", "-1"]:
+        return plain(site, "{0}.flatten(1)" if site.rank > 2 else "{0}", light=True)
+    if "-1" not in sides and [side.startswith("{0}") for side in sides] == [True, *[False] * (len(sides) - 1)]:
+        sides[0] = "-1" if sides[0] == "{0}.shape[0]" else sides[0]
+    return plain(site, f"{{0}}.reshape({', '.join(sides)})", light=True, **numbers)
+
+
+def _codes(p: Any) -> list[int]:
+    """The shape of a Reshape, also in its older form."""
     spec = [int(side) for side in (p.shape or ())]
     if not spec and any(p.target_shape):
         spec = [int(side) or -1 for side in p.target_shape]
         if p.keep_highest:
             spec[0] = 0
-    if not spec or p.reverse:
-        return plain(site, f"{{0}}.reshape({_sizes(site)})", light=True)
+    return spec
+
+
+def _sides(site: Site, spec: list[int]) -> tuple[list[str], dict[str, Any]]:
+    """The text of each side, and the numbers in them."""
     sides: list[str] = []
     numbers: dict[str, Any] = {}
     place = position = 0
@@ -61,11 +76,7 @@ def _reshape(site: Site) -> Answer:
             sides.append(str(code))
             place += 1
         position += 1
-    if sides == ["{0}.shape[0]", "-1"]:
-        return plain(site, "{0}.flatten(1)" if site.rank > 2 else "{0}", light=True)
-    if sum(side.startswith("{0}") for side in sides) == 1 and free and sides[0] == "{0}.shape[0]":
-        sides[0] = "-1"
-    return plain(site, f"{{0}}.reshape({', '.join(sides)})", light=True, **numbers)
+    return sides, numbers
 
 
 def _sizes(site: Site) -> str:

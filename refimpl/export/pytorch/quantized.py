@@ -12,7 +12,7 @@ from ...symbol.ir import Node
 from .layers import Rule
 from .parts import Input, Parts, parts, short
 from .site import Answer, Site, Unsupported, plain, tidy
-from .windows import WINDOWS
+from .window_rules import WINDOWS
 
 _THREE = ("[0]", "[1]", "[2]")
 _STEPS = {"int8": "127.5", "uint8": "255.5"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from .parts import unmarked
 
 WIDTH = 100
@@ -14,23 +16,11 @@ def wrapped(line: str) -> list[str]:
     if line.lstrip().startswith("return ") and _has_outer_comma(line):
         line = line.replace("return ", "return (", 1) + ")"
     indent = len(line) - len(line.lstrip())
-    start, depth, pieces, place = None, 0, [], 0
-    for index, sign in enumerate(line):
-        if sign in "([{":
-            depth += 1
-            if depth == 1 and start is None and len(unmarked(line[index + 1:])) > 30:
-                start = place = index + 1
-        elif sign in ")]}":
-            depth -= 1
-            if depth == 0 and start is not None:
-                pieces.append(line[place:index])
-                head, tail = line[:start], line[index:]
-                break
-        elif sign == "," and depth == 1 and start is not None:
-            pieces.append(line[place:index + 1])
-            place = index + 1
-    else:
+    cuts = _cuts(line)
+    if cuts is None:
         return [line]
+    pieces = [line[begin:end] for begin, end in itertools.pairwise(cuts)]
+    head, tail = line[:cuts[0]], line[cuts[-1]:]
     inner: list[str] = []
     for piece in pieces:
         text = piece.strip()
@@ -39,6 +29,22 @@ def wrapped(line: str) -> list[str]:
         else:
             inner.append(" " * (indent + 4) + text)
     return [head, *(part for each in inner for part in wrapped(each)), " " * indent + tail]
+
+
+def _cuts(line: str) -> list[int] | None:
+    """Where a line is cut: behind a bracket of the outermost level, behind the commas in it, before its end."""
+    cuts: list[int] = []
+    depth = 0
+    for index, sign in enumerate(line):
+        depth += (sign in "([{") - (sign in ")]}")
+        if not cuts:
+            if depth == 1 and sign in "([{" and len(unmarked(line[index + 1:])) > 30:
+                cuts.append(index + 1)
+        elif depth == 0:
+            return [*cuts, index]
+        elif sign == "," and depth == 1:
+            cuts.append(index + 1)
+    return None
 
 
 def _has_outer_comma(line: str) -> bool:

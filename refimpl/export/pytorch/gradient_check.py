@@ -6,7 +6,7 @@ layers some channels are drawn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from .parts import State
 from .running import Run
 from .weights import rnn_places
 
-_STOPS = frozenset(("BlockGrad", "zeros_like", "ones_like", "argmax", "argmin", "argsort", "topk", "one_hot", "Cast"))
+_STOPS = frozenset(("BlockGrad", "argmax", "argmin", "argsort", "topk", "one_hot"))
 _CHANNELS = 12  # of each side of a layer
 _LAST = 4  # roundings of a result
 _FACTOR = 32  # errors of our single precision that stand for those of another order of operations
@@ -51,12 +51,8 @@ def gradient_verdicts(
     gradients = _gradients(written.state, run, prediction.params)
     heads = {name: tensor.grad.detach().numpy() for name, tensor in run.tensors.items() if tensor.grad is not None}
     values = run.values()
-    readers: dict[str, list[Node]] = {}
     order = prediction.symbol.order()
-    for node in order:
-        for entry in node.inputs if node.op is not None else ():
-            if entry.node.name in gradients and entry.node.op is None and node not in readers.get(entry.node.name, []):
-                readers.setdefault(entry.node.name, []).append(node)
+    readers = _readers(order, gradients)
     found = [
         Verdict(node.name, node.kind, 0, np.inf, ok=False, note=f"PyTorch has no gradient of {name}")
         for node, name in _without_gradient(prediction, written.state, run)
@@ -73,6 +69,16 @@ def gradient_verdicts(
     return found
 
 
+def _readers(order: Sequence[Node], names: Mapping[str, object]) -> dict[str, list[Node]]:
+    """The layers that read each parameter."""
+    found: dict[str, list[Node]] = {}
+    for node in order:
+        read = {entry.node.name for entry in node.inputs if entry.node.op is None}
+        for name in read & names.keys():
+            found.setdefault(name, []).append(node)
+    return found
+
+
 def _without_gradient(prediction: Prediction, state: Mapping[str, State], run: Run) -> list[tuple[Node, str]]:
     """Parameters that have no gradient, although differentiable layers lead from them to an output; with a reader."""
     tensors = dict(run.net.named_parameters(remove_duplicate=False))
@@ -86,13 +92,19 @@ def _without_gradient(prediction: Prediction, state: Mapping[str, State], run: R
     for node in order[::-1]:
         if id(node) not in leads:
             continue
-        assert node.op is not None
-        for slot, (source, _) in zip(node.signature.inputs, node.inputs, strict=False):
-            if source.op is None and source.name in learnt and slot not in node.op.no_gradient:
+        for source in _learning(node):
+            if source.op is None and source.name in learnt:
                 found.append((node, source.name))
-            elif source.op is not None and _passes(source) and slot not in node.op.no_gradient:
+            elif source.op is not None and _passes(source):
                 leads.add(id(source))
     return found[::-1]
+
+
+def _learning(node: Node) -> list[Node]:
+    """The inputs of a layer that get gradients."""
+    assert node.op is not None
+    slots = [*node.signature.inputs, *[""] * len(node.inputs)]
+    return [entry.node for slot, entry in zip(slots, node.inputs, strict=False) if slot not in node.op.no_gradient]
 
 
 def _passes(node: Node) -> bool:
@@ -165,31 +177,33 @@ class _Step(NamedTuple):
     random: np.random.Generator
 
 
+    def around(self, node: Node) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """What a layer read, and the gradients of its outputs; zeros for those that nothing reads."""
+        arrays = [
+            self.params[source.name] if source.op is None and source.name in self.params
+            else self.values[source.entry_name(index)] for source, index in node.inputs
+        ]
+        outputs = [node.entry_name(index) for index in range(node.visible_count())]
+        return arrays, [
+            self.heads[name] if name in self.heads else np.zeros_like(self.values[name]) for name in outputs
+        ]
+
+
 def _parameter(name: str, nodes: list[Node], given: np.ndarray, step: _Step) -> Verdict:
     """The verdict on one parameter's gradient, the sum of what the layers that read it give."""
-    values, heads, params, train, elements, random = step
+    elements, random = step.elements, step.random
     node = nodes[-1]
     verdict = Verdict(node.name, node.kind, 0, np.inf, ok=False)
     places = _narrowed(nodes[0], name, given.shape, random) if len(nodes) == 1 else None
     exact: Any = 0.0
     bound: Any = 0.0
     for each in nodes:
-        outputs = [each.entry_name(index) for index in range(each.visible_count())]
-        if not any(output in heads for output in outputs):
+        if not any(each.entry_name(index) in step.heads for index in range(each.visible_count())):
             continue  # nothing reads it
-        arrays = [
-            params[e.node.name] if e.node.op is None and e.node.name in params
-            else values.get(e.node.entry_name(e.index)) for e in each.inputs
-        ]
-        if any(array is None for array in arrays):
-            return verdict._replace(note="an input has no value")
-        kinds = [heads.get(output, np.zeros_like(values[output]) if output in values else None) for output in outputs]
-        if any(head is None for head in kinds):
-            return verdict._replace(note="an output has no value")
         try:
-            one, more = _exact(each, name, arrays, kinds, train, places)
-        except MXNetError as error:
-            return verdict._replace(note=str(error))
+            one, more = _exact(each, name, *step.around(each), step.train, places)
+        except (MXNetError, KeyError) as error:
+            return verdict._replace(note=f"it cannot be computed: {error}")
         exact, bound = exact + one, bound + more
     if places is not None:
         given = given[np.ix_(*places)]
@@ -291,8 +305,20 @@ def _backward(node: Node, name: str, arrays: list[Any], heads: list[Any], kind: 
     """A parameter's gradient by the operator's page."""
     if node.kind.startswith("BatchNorm") and not train:
         node = Node(node.op, node.name, node.attrs, node.inputs, params=node.params._replace(use_global_stats=True))
-    if node.kind == "Dropout" or (node.kind == "RNN" and node.params.p):
+    if node.kind == "RNN" and node.params.p:
         node = Node(node.op, node.name, node.attrs, node.inputs, params=node.params._replace(p=0.0))
+    wanted = [index for index, entry in enumerate(node.inputs) if entry.node.name == name]
+    executor = _bound(node, arrays, kind, wanted)
+    executor.forward(is_train=True)
+    executor.backward([nd.array(head, dtype=kind) for head in heads])
+    found: Any = 0.0
+    for index in wanted:
+        found = found + executor.grad_dict[f"in{index}"].asnumpy().astype(DOUBLE)
+    return found
+
+
+def _bound(node: Node, arrays: list[Any], kind: np.dtype, wanted: list[int]) -> Any:
+    """An executor of the layer alone, with gradients of some inputs."""
     slots = [f"in{index}" for index in range(len(arrays))]
     lone = node.reading([Entry(Node(None, slot), 0) for slot in slots])
     net = Symbol([Entry(lone, index) for index in range(lone.visible_count())])
@@ -301,18 +327,12 @@ def _backward(node: Node, name: str, arrays: list[Any], heads: list[Any], kind: 
         for slot, value in zip(slots, arrays, strict=True)
     }
     hidden = set(net.list_auxiliary_states())
-    wanted = [slot for slot, entry in zip(slots, node.inputs, strict=True) if entry.node.name == name]
+    learnt = [slots[index] for index in wanted]
     arguments = {slot: value for slot, value in held.items() if slot not in hidden}
-    executor = net.bind(
-        cpu(), arguments, {slot: nd.zeros(held[slot].shape, dtype=kind) for slot in wanted},
-        {slot: "write" if slot in wanted else "null" for slot in arguments}, {slot: held[slot] for slot in hidden},
+    return net.bind(
+        cpu(), arguments, {slot: nd.zeros(held[slot].shape, dtype=kind) for slot in learnt},
+        {slot: "write" if slot in learnt else "null" for slot in arguments}, {slot: held[slot] for slot in hidden},
     )
-    executor.forward(is_train=True)
-    executor.backward([nd.array(head.astype(kind), dtype=kind) for head in heads])
-    found: Any = 0.0
-    for slot in wanted:
-        found = found + executor.grad_dict[slot].asnumpy().astype(DOUBLE)  # type: ignore[union-attr]  # it is wanted
-    return found
 
 
 __all__ = ["gradient_verdicts"]
