@@ -162,7 +162,7 @@ def _exported(
         return _module(found, asked, Path(prefix).name, feeds)
     writing.imported()
     graph = converted(found.symbol, found.params, found.inputs, asked.opset, free_batch=asked.free_batch)
-    write_atomically(asked.file, writing.model(graph).SerializeToString())
+    write_atomically(asked.file, writing.content(writing.model(graph)))
     verdicts: list[Verdict] = []
     if feeds:
         proto = writing.imported().load_model(str(asked.file))

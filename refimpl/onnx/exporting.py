@@ -94,7 +94,7 @@ def export_model(
     proto = writing.model(graph)
     if run_shape_inference:
         proto = onnx.shape_inference.infer_shapes(proto)
-    write_atomically(onnx_file_path, proto.SerializeToString())
+    write_atomically(onnx_file_path, writing.content(proto))
     if verbose:
         logging.info("Input shape of the model %s", in_shapes)
         logging.info("Exported ONNX file %s saved to disk", onnx_file_path)

@@ -205,7 +205,7 @@ def _adaptive(b: Builder, p: Any, s: Any, x: str) -> str:
 
 
 RULES: dict[str, Rule] = {
-    "Convolution": _convolution, "Convolution_v1": _convolution, "Deconvolution": _deconvolution,
+    "Convolution": _convolution, "Deconvolution": _deconvolution,
     "FullyConnected": _dense, "batch_dot": _batch_dot, "dot": _dot, "_linalg_gemm": _gemm, "_linalg_gemm2": _gemm,
     "BatchNorm": _batch_norm, "BatchNorm_v1": _batch_norm, "_contrib_SyncBatchNorm": _batch_norm,
     "LayerNorm": _layer_norm, "GroupNorm": _group_norm,

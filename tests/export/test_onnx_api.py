@@ -121,6 +121,15 @@ def test_free_batches_and_types(net, held, tmp_path, caplog):
     assert loaded(file).graph.input[0].type.tensor_type.elem_type == writing.imported().TensorProto.FLOAT16
 
 
+@pytest.mark.clause("Onnx/size")
+def test_a_file_that_would_be_too_large(net, held, tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "MOST_BYTES", 100)
+    with pytest.raises(mx.MXNetError, match="bytes, and a file of ONNX 100 at most") as caught:
+        mx.onnx.export_model(net, held, [(2, 4)], onnx_file_path=str(tmp_path / "net.onnx"))
+    assert caught.value.clause == "Onnx/size"
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.clause("Onnx/metadata")
 def test_metadata(net, held, tmp_path):
     file = mx.onnx.export_model(net, held, [(2, 4)], onnx_file_path=str(tmp_path / "net.onnx"))
