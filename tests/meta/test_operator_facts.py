@@ -25,6 +25,13 @@ MOST = 6
 EXCEPTIONS = {
     "refimpl/cli/benchmark/rows/operator_rows.py": "calls that are timed, with their sizes",
     "refimpl/symbol/prediction.py": "what losses predict",
+    "refimpl/export/pytorch/detection_rules.py": "PyTorch's text for operators",
+    "refimpl/export/pytorch/elementwise.py": "PyTorch's text for operators",
+    "refimpl/export/pytorch/layers.py": "PyTorch's text for operators",
+    "refimpl/export/pytorch/moving.py": "PyTorch's text for operators",
+    "refimpl/export/pytorch/quantized.py": "PyTorch's text for operators",
+    "refimpl/export/pytorch/sequence_rules.py": "PyTorch's text for operators",
+    "refimpl/export/pytorch/window_rules.py": "PyTorch's text for operators",
     "refimpl/onnx/arranging.py": "nodes of ONNX that compute operators",
     "refimpl/onnx/boxes_and_regions.py": "nodes of ONNX that compute operators",
     "refimpl/onnx/elementwise.py": "nodes of ONNX that compute operators",

@@ -57,7 +57,7 @@ def _matched(
             continue
         pairs[mine.column] = theirs.column
         for slot, (a, b) in enumerate(zip(columns[mine.column].inputs, refs[theirs.column], strict=True)):
-            there = a.there if isinstance(a, Choice) else a
+            there = _there(a)
             if _compatible(columns, other, there, b):
                 waiting.append((there, b))
             else:
@@ -66,6 +66,10 @@ def _matched(
     if choices is None or set(pairs.values()) != set(range(len(other.inner))):
         return None
     return {mine: other.inner[theirs] for mine, theirs in pairs.items()}, choices
+
+
+def _there(ref: Ref | Choice) -> Ref:
+    return ref.there if isinstance(ref, Choice) else ref
 
 
 def _choices(
@@ -110,7 +114,7 @@ def _is_read_once(columns: list[Column], index: int) -> bool:
     column = columns[index]
     readers = [
         (reader, ref) for reader in columns for ref in reader.inputs
-        if (ref.there if isinstance(ref, Choice) else ref).column == index
+        if _there(ref).column == index
     ]
     if len(readers) != 1 or len(column.item.suffixes) > 1:
         return False

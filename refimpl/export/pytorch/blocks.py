@@ -79,10 +79,11 @@ def segments(items: list[Item], outputs: Sequence[Key]) -> list[list[Segment]]:
 
 def _atoms(items: list[Item], outputs: Sequence[Key]) -> Iterator[tuple[int, int]]:
     """The network, cut wherever a single value goes on; values that are read everywhere do not count."""
-    readers = read_by(items, outputs)
     fixed = {place for item in items if item.fixed for place in item.outputs}
-    far = {place for place, where in readers.items() if where[-1] - where[0] > max(0.35 * len(items), 12)}
-    last_readers = {place: where[-1] for place, where in readers.items() if place not in fixed | far}
+    last_readers = {
+        place: where[-1] for place, where in read_by(items, outputs).items()
+        if place not in fixed and where[-1] - where[0] <= max(0.35 * len(items), 12)
+    }
     live: dict[Key, int] = {}
     begin = 0
     for index, item in enumerate(items):
@@ -125,7 +126,7 @@ def _part_of(stem: str, segment: Segment) -> bool:
 
 def _belongs(name: str, stem: str) -> bool:
     """Whether a layer has the name of a block."""
-    return name.startswith(stem) or _mates(stem, name)
+    return bool(stem) and (name.startswith(stem) or _mates(stem, name))
 
 
 def _extended(items: list[Item], atoms: list[tuple[int, int]], group: list[int], taken: set[int]) -> list[Segment]:
@@ -138,12 +139,13 @@ def _extended(items: list[Item], atoms: list[tuple[int, int]], group: list[int],
         if any(not 0 <= number < len(atoms) or number in taken for number in numbers):
             return False
         inner = [[item for item in items[slice(*atoms[number])] if not item.fixed] for number in numbers]
-        if any(len(each) != 1 or each[0].kind == "Flatten" for each in inner):
+        if any(len(each) != 1 for each in inner) or len({each[0].signature() for each in inner}) != 1:
             return False
-        if len({each[0].signature() for each in inner}) != 1:
+        if inner[0][0].kind == "Flatten":
             return False
-        named = [bool(stem) and _belongs(each[0].name, stem) for stem, each in zip(stems, inner, strict=True)]
-        return all(named) or (not any(stems) and len(group) > 1)
+        if not any(stems):
+            return len(group) > 1
+        return all(map(_belongs, [each[0].name for each in inner], stems))
 
     while same(after + 1):
         after += 1
