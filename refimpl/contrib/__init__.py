@@ -8,4 +8,4 @@ from . import symbol as sym
 
 globals()["__getattr__"] = _absent_attributes(__name__)
 
-__all__ = ["amp", "autograd", "nd", "ndarray", "svrg_optimization", "sym", "symbol"]
+__all__ = ["amp", "autograd", "nd", "ndarray", "onnx", "svrg_optimization", "sym", "symbol"]

@@ -39,12 +39,11 @@ _INT8 = (
     " load the checkpoint from before quantization; see spec/reference/files/checkpoint.md"
 )
 _KERNELS = "write an operator in Python with mx.operator.CustomOp; see spec/reference/arrays/custom-operators.md"
-_ONNX = "exchange networks as symbol and parameter files; see spec/reference/files/checkpoint.md"
 _TORCH = "write the operator or loss in Python with mx.operator.CustomOp; see spec/reference/arrays/custom-operators.md"
 
 ABSENT: dict[str, str] = {
     "gluon": _GLUON, "np": _NUMPY, "numpy": _NUMPY, "npx": _NUMPY, "numpy_extension": _NUMPY, "rtc": _KERNELS,
-    "th": _TORCH, "torch": _TORCH, "onnx": _ONNX, "contrib.onnx": _ONNX, "contrib.quant": _INT8,
+    "th": _TORCH, "torch": _TORCH, "contrib.quant": _INT8,
     "contrib.quantization": _INT8,
     "contrib.io": "mx.io has the iterators; see spec/reference/training/data.md",
     "contrib.tensorboard": "a batch_end_callback reads param.eval_metric; see spec/reference/training/metrics.md",
@@ -56,17 +55,23 @@ ABSENT: dict[str, str] = {
 """The modules of MXNet 1.9.1 that are not here on purpose, and what stands instead."""
 
 
+LATE = ("onnx", "contrib.onnx")
+"""Modules that are imported when they are first asked for, because scripts that train ask for none of them."""
+
+
 def absent(module: str, kind: type[Exception] = ImportError) -> Exception:
     """The error of asking for a module of :data:`ABSENT`, in one line."""
     return refusal("runtime/absent-module", f"mx.{module} is not here: {ABSENT[module]}", kind)
 
 
 def absent_attributes(package: str) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package: says of the modules that are not here what stands instead."""
+    """The ``__getattr__`` of a package: imports late modules, and says what stands instead of absent ones."""
     parent = package.partition(".")[2]
 
     def attribute(name: str) -> Any:
         module = f"{parent}.{name}" if parent else name
+        if module in LATE:
+            return import_module(f"{package}.{name}")
         if module in ABSENT:
             raise absent(module, AttributeError)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
