@@ -19,7 +19,7 @@ from . import io, initializer, lr_scheduler, misc, optimizer, metric, kvstore
 from . import image
 from . import callback, monitor, executor_manager, model
 from . import module
-from . import rnn, data, visualization, test_utils, contrib
+from . import rnn, data, visualization, test_utils, onnx, contrib
 from . import image as img
 from . import initializer as init
 from . import kvstore as kv
@@ -59,7 +59,7 @@ __all__ = [
     "executor", "executor_manager", "executor_v2", "gpu", "image", "img", "init", "initializer", "io", "is_np_array",
     "is_np_shape",
     "kv", "kvstore", "libinfo", "log", "lr_scheduler", "metric", "misc", "mod", "model", "module", "mon", "monitor",
-    "name", "nd", "ndarray", "np_array", "np_shape", "num_gpus", "operator", "opt", "optimizer", "profiler", "quirks",
+    "name", "nd", "ndarray", "np_array", "np_shape", "num_gpus", "onnx", "operator", "opt", "optimizer", "profiler", "quirks",
     "random", "recordio", "registry", "rnd", "rnn", "rules", "runtime", "set_np_shape", "sym", "symbol", "test_utils",
     "use_np", "use_np_array", "use_np_shape", "util", "visualization", "viz",
 ]

@@ -169,12 +169,19 @@ class Source:
 
     # --- what the clause of a call is --------------------------------------------------------------
 
-    def meant(self, argument: ast.expr, scopes: tuple[Scope, ...]) -> Iterator[ast.expr]:
-        """The expressions that an argument may stand for: itself, or what is assigned to its name."""
+    def meant(
+        self, argument: ast.expr, scopes: tuple[Scope, ...], seen: frozenset[str] = frozenset()
+    ) -> Iterator[ast.expr]:
+        """The expressions that an argument may stand for: itself, or what is assigned to its name.
+
+        Names that were looked up are ``seen``: ``x = x if a else y`` says of ``x`` that it may be ``y``.
+        """
         if isinstance(argument, ast.IfExp):
-            yield from self.meant(argument.body, scopes)
-            yield from self.meant(argument.orelse, scopes)
+            yield from self.meant(argument.body, scopes, seen)
+            yield from self.meant(argument.orelse, scopes, seen)
         elif isinstance(argument, ast.Name):
+            if argument.id in seen:
+                return
             for scope in (*reversed(scopes), self.tree):
                 if isinstance(scope, Function) and argument.id in parameters(scope):
                     yield argument
@@ -182,7 +189,8 @@ class Source:
                 found = list(_assigned(scope, argument.id))
                 if found:
                     for value in found:
-                        yield from self.meant(value, scopes) if not isinstance(value, ast.Name) else ()
+                        known = seen | {argument.id}
+                        yield from self.meant(value, scopes, known) if not isinstance(value, ast.Name) else ()
                     return
         else:
             yield argument

@@ -18,6 +18,7 @@ from .check_operator import check_operator
 from .errors import CommandError, one_line
 from .examples import examples
 from .explain import explain
+from .export import export
 from .inspect import inspect
 from .lab import lab
 from .launch import launch
@@ -58,7 +59,7 @@ def options(
 
 
 for command in (
-    train, score, inspect, predict, verify, warm, ops, rule, plot, explain, check, bench, new_operator, check_operator,
+    train, score, inspect, predict, verify, export, warm, ops, rule, plot, explain, check, bench, new_operator, check_operator,
 ):
     app.command()(command)
 # flags behind the script's name are the script's

@@ -149,13 +149,13 @@ def checkpoint_epochs(prefix: str) -> list[int]:
     return sorted(number for number in numbers if Path(f"{prefix}-{number:04d}.params").is_file())
 
 
-def named_shapes(texts: Sequence[str] | None) -> dict[str, tuple[int, ...]]:
+def named_shapes(texts: Sequence[str] | None, flag: str = "--shape") -> dict[str, tuple[int, ...]]:
     """Shapes by the names of inputs, from texts such as ``data=64,1,28,28``."""
     shapes = {}
     for text in texts or []:
         match = re.fullmatch(r"([^=\s]+)=\(?([1-9]\d{0,8}(?:, ?[1-9]\d{0,8})*),?\)?", text)
         if match is None:
-            raise refuse("Cli/shape", f"--shape takes a name and numbers such as data=64,1,28,28, not {text!r}")
+            raise refuse("Cli/shape", f"{flag} takes a name and numbers such as data=64,1,28,28, not {text!r}")
         shapes[match[1]] = tuple(int(side) for side in match[2].split(","))
     return shapes
 

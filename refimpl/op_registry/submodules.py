@@ -39,12 +39,11 @@ _INT8 = (
     " load the checkpoint from before quantization; see spec/reference/files/checkpoint.md"
 )
 _KERNELS = "write an operator in Python with mx.operator.CustomOp; see spec/reference/arrays/custom-operators.md"
-_ONNX = "exchange networks as symbol and parameter files; see spec/reference/files/checkpoint.md"
 _TORCH = "write the operator or loss in Python with mx.operator.CustomOp; see spec/reference/arrays/custom-operators.md"
 
 ABSENT: dict[str, str] = {
     "gluon": _GLUON, "np": _NUMPY, "numpy": _NUMPY, "npx": _NUMPY, "numpy_extension": _NUMPY, "rtc": _KERNELS,
-    "th": _TORCH, "torch": _TORCH, "onnx": _ONNX, "contrib.onnx": _ONNX, "contrib.quant": _INT8,
+    "th": _TORCH, "torch": _TORCH, "contrib.quant": _INT8,
     "contrib.quantization": _INT8,
     "contrib.io": "mx.io has the iterators; see spec/reference/training/data.md",
     "contrib.tensorboard": "a batch_end_callback reads param.eval_metric; see spec/reference/training/metrics.md",

@@ -71,6 +71,11 @@ def test_a_refusal_is_found_through_the_functions_that_hand_its_clause_on() -> N
     }
 
 
+def test_a_name_that_may_stay_what_it_is_is_read_once() -> None:
+    text = 'def f(x, y):\n    name = "A/one"\n    name = name if y else "A/two"\n    require(name, x, "no")\n'
+    assert places(text) == {"A/one": ["4 f raises MXNetError"], "A/two": ["4 f raises MXNetError"]}
+
+
 def test_a_mark_names_the_function_class_or_method_beneath() -> None:
     text = """@decides("A/one", "A/two")
 def f(): ...

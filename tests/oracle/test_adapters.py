@@ -163,7 +163,7 @@ def test_a_library_agrees(name, variable, draw, operators, but, programs):
     with isolate(f"refimpl.oracle.backends.{name}", python=python_of(variable), limit=60.0) as backend:
         own = backend.capabilities
         assert sum(not name.startswith("rule ") for name in own.operators) >= operators
-        assert "_contrib_Proposal" in backend.describe().splitlines()[-1]
+        assert "_contrib_PSROIPooling" in backend.describe().splitlines()[-1]
         backend.capabilities = own._replace(operators=own.operators - but)
         assert judged(backend, programs, draw) > 0.8 * programs
 

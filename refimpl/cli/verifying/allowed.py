@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...base import MXNetError, decides
+from ...export.layer import SINGLE, Layer, bound_layer
 from ...oracle.bounds import tracking
-from .layer import SINGLE, Layer, bound_layer
 
 UNITS = {"float16": 2.0**-11, "float32": 2.0**-24, "float64": 2.0**-53}
 """Half the distance from 1 to the next number."""

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from ...export.layer import Layer
 from ...symbol.ir import Entry, Node
 from .guessing import Case, Change, Guess, along
-from .layer import Layer
 from .walk import is_half
 
 LEARNED = ("weight", "bias", "gamma", "beta", "moving_mean", "moving_var", "parameters")

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base import MXNetError, decides
+from ...export.layer import Layer
 from ...symbol.ir import Node
-from .layer import Layer
 from .walk import Segment, distance
 
 Change = Callable[[Layer], list[np.ndarray]]

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...export.layer import Layer
 from .guesses import fitted, matching, spelled_order, told, with_arrays
 from .guessing import Case, Guess, along
-from .layer import Layer
 
 OPERATORS = ("Convolution", "Deconvolution", "FullyConnected", "Embedding")
 _MOST_PAIRS = 300  # channels of the input that are exchanged for a try

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...export.layer import Layer
 from .guesses import solved, spelled_order, told, with_arrays
 from .guessing import Case, Guess
-from .layer import Layer
 
 PARTS = ("gamma", "beta", "moving_mean", "moving_var")
 

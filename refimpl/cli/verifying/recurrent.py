@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...export.layer import Layer
 from .guesses import solved, told
 from .guessing import Case, Guess
-from .layer import Layer
 
 _GATES = {"lstm": 4, "gru": 3}
 _ORDERS: dict[int, dict[str, tuple[int, ...]]] = {

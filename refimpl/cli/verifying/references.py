@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base import MXNetError, decides
+from ...export.layer import DOUBLE, Layer, wide
 from ..errors import refuse
 from ..feeding import read_npz
 from ..loaded import ZEROS, Network, Shapes
 from .allowed import UNITS
-from .layer import DOUBLE, Layer, wide
 
 
 class Reference(NamedTuple):

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...base import decides
+from ...export.layer import Layer
 from ...symbol.ir import Node
 from ..loaded import Network
 from . import guesses, linear, normal, recurrent, windows
 from .clauses import clause_of
 from .guessing import Case, Explained, explained
-from .layer import Layer
 from .walk import Compared, Segment, Walk
 
 VERSION = 1

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...base import MXNetError, decides
+from ...export.layer import DOUBLE, SINGLE, Layer, wide
 from ...symbol.inference import key_of
 from ...symbol.ir import Node
 from ..loaded import Network
 from .allowed import UNITS, allowed, tracked
-from .layer import DOUBLE, SINGLE, Layer, wide
 
 DRAFTS = 3  # computations with the errors of single precision, where a layer is not known
 _FACTOR = 32  # such errors that stand for those of another implementation

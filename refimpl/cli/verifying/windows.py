@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...base import MXNetError
+from ...export.layer import Layer
 from .guesses import constant, with_arrays
 from .guessing import Case, Guess
-from .layer import Layer
 from .walk import distance
 
 _MOST_STRIDE = 4

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import ndarray as nd
-from ...base import MXNetError
-from ...context import cpu
-from ...op_registry.signatures import signature
-from ...symbol import Symbol
-from ...symbol.ir import Entry, Node
+from .. import ndarray as nd
+from ..base import MXNetError
+from ..context import cpu
+from ..op_registry.signatures import signature
+from ..symbol import Symbol
+from ..symbol.ir import Entry, Node
 
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 
@@ -71,6 +71,10 @@ class Layer:
             if kind == SINGLE:
                 raise
             return _outputs(node, given, SINGLE)
+
+    def changed(self, arrays: Sequence[np.ndarray], **params: Any) -> Layer:
+        """The operator with other inputs and parameters."""
+        return Layer(self._changed(params), list(arrays))
 
     def _changed(self, params: Mapping[str, Any]) -> Node:
         if not params:

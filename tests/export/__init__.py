@@ -1,0 +1,1 @@
+"""Networks that leave for other frameworks."""
