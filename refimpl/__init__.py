@@ -59,7 +59,8 @@ __all__ = [
     "executor", "executor_manager", "executor_v2", "gpu", "image", "img", "init", "initializer", "io", "is_np_array",
     "is_np_shape",
     "kv", "kvstore", "libinfo", "log", "lr_scheduler", "metric", "misc", "mod", "model", "module", "mon", "monitor",
-    "name", "nd", "ndarray", "np_array", "np_shape", "num_gpus", "onnx", "operator", "opt", "optimizer", "profiler", "quirks",
+    "name", "nd", "ndarray", "np_array", "np_shape", "num_gpus", "onnx", "operator", "opt", "optimizer", "profiler",
+    "quirks",
     "random", "recordio", "registry", "rnd", "rnn", "rules", "runtime", "set_np_shape", "sym", "symbol", "test_utils",
     "use_np", "use_np_array", "use_np_shape", "util", "visualization", "viz",
 ]

@@ -59,7 +59,8 @@ def options(
 
 
 for command in (
-    train, score, inspect, predict, verify, export, warm, ops, rule, plot, explain, check, bench, new_operator, check_operator,
+    train, score, inspect, predict, verify, export, warm, ops, rule, plot, explain, check, bench, new_operator,
+    check_operator,
 ):
     app.command()(command)
 # flags behind the script's name are the script's

@@ -169,7 +169,8 @@ def _exported(
         for feed in feeds:
             verdicts = _worse(verdicts, check(found, graph, proto, feed))
         if asked.free_batch:
-            other = _prediction(prefix, epoch, with_batch(found.symbol, found.params, found.inputs, _OTHER_BATCH), until)
+            shapes = with_batch(found.symbol, found.params, found.inputs, _OTHER_BATCH)
+            other = _prediction(prefix, epoch, shapes, until)
             verdicts = _worse(verdicts, check(other, graph, proto, _drawn(other)))
     return [asked.file], verdicts
 

@@ -1,4 +1,4 @@
-"""The check of an ONNX file: each layer on the inputs that ONNX Runtime gave it, and the outputs as they are optimised."""
+"""The check of an ONNX file: each layer on the inputs that ONNX Runtime gave it, and outputs as they are optimised."""
 
 from __future__ import annotations
 

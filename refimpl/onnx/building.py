@@ -189,4 +189,6 @@ def require_fixed(shape: Sequence[int], what: str) -> None:
         raise NoForm(f"{what} along sides that follow the size of the batch")
 
 
-__all__ = ["OPSET", "Builder", "ElementType", "Free", "Made", "NeedsOpset", "NoForm", "Rule", "product", "require_fixed"]
+__all__ = [
+    "OPSET", "Builder", "ElementType", "Free", "Made", "NeedsOpset", "NoForm", "Rule", "product", "require_fixed",
+]

@@ -160,6 +160,7 @@ class _Conversion:
         outputs = self._heads(shapes)
         return Graph(b, inputs, outputs, layers, shapes)
 
+    @decides("Onnx/types")
     def _kind(self, node: Node, index: int) -> np.dtype:
         return self.types.get((id(node), index)) or np.dtype(np.float32)
 
@@ -209,7 +210,8 @@ class _Conversion:
         except NeedsOpset:
             raise
         except NoForm as error:
-            raise refusal("Onnx/no-form", f"{error} has no form in ONNX (layer {node.name}){self._before(node)}") from error
+            said = f"{error} has no form in ONNX (layer {node.name}){self._before(node)}"
+            raise refusal("Onnx/no-form", said) from error
 
     def _before(self, node: Node) -> str:
         """Up to which layer the network can be exported: the inputs of the layer that cannot."""

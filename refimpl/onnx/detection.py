@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base import decides
 from ..kernels import proposal as proposal_page
 from .building import Builder, NeedsOpset, NoForm, Rule, require_fixed
 from .layers import spacing
@@ -18,6 +19,7 @@ LEAST = float(np.finfo(np.float32).min)
 # --- non-maximum suppression --------------------------------------------------------------------------
 
 
+@decides("Onnx/detection")
 def kept(
     b: Builder, boxes: str, scores: str, alive: str, ids: str | None, threshold: float, shape: tuple[int, int],
     *, inclusive: bool = False,
@@ -184,10 +186,9 @@ def _box_nms(b: Builder, p: Any, s: Any, data: str) -> list[str]:
     ids = None
     if kind is not None and not p.force_suppress:
         ids = b.add("GatherElements", b.cast(kind, np.int64), order, axis=1)
-    survives = kept(
-        b, _corners(b, boxes) if p.in_format == "center" else boxes, b.add("GatherElements", keys, order, axis=1), there,
-        ids, p.overlap_thresh, (batch, limit),
-    )
+    corners = _corners(b, boxes) if p.in_format == "center" else boxes
+    scores = b.add("GatherElements", keys, order, axis=1)
+    survives = kept(b, corners, scores, there, ids, p.overlap_thresh, (batch, limit))
     if p.in_format != p.out_format:
         boxes = _corners(b, boxes) if p.out_format == "corner" else _centers(b, boxes)
         parts = [b.cut(top, 2, 0, p.coord_start)] if p.coord_start else []
@@ -365,7 +366,8 @@ def _deformable(b: Builder, p: Any, s: Any, x: str, offset: str, *more: str) -> 
         base = (rows * dilations[axis])[:, None] + line
         base = b.constant(base[:, :, None] if axis == 0 else base[:, None, :])
         place = b.add("Add", b.add("Gather", moves, b.constant(axis, np.int64), axis=3), base)
-        inside.append(b.add("And", b.add("GreaterOrEqual", place, b.constant(0)), b.add("Less", place, b.constant(side))))
+        above, below = b.add("GreaterOrEqual", place, b.constant(0)), b.add("Less", place, b.constant(side))
+        inside.append(b.add("And", above, below))
         moved.append(b.add("Unsqueeze", b.add("Sub", b.add("Min", place, b.constant(side - 1)), base), b.whole(3)))
     mask = b.shaped(b.cast(b.add("And", *inside), b.dtype), (s[1][0], groups * taps, *out))
     offset = b.shaped(b.add("Concat", *moved, axis=3), tuple(s[1]))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import decides
 from .building import Builder, Rule, product, require_fixed
 
 Sides = tuple[int, ...]
@@ -25,6 +26,7 @@ def _convolution(b: Builder, p: Any, s: Any, *inputs: str) -> str:
     )
 
 
+@decides("Onnx/deconvolution")
 def _deconvolution(b: Builder, p: Any, s: Any, *inputs: str) -> str:
     strides, dilations, pads = spacing(p)
     adj = tuple(p.adj) or (0,) * len(p.kernel)
@@ -204,7 +206,8 @@ def _adaptive(b: Builder, p: Any, s: Any, x: str) -> str:
 RULES: dict[str, Rule] = {
     "Convolution": _convolution, "Convolution_v1": _convolution, "Deconvolution": _deconvolution,
     "FullyConnected": _dense, "batch_dot": _batch_dot, "dot": _dot, "_linalg_gemm": _gemm, "_linalg_gemm2": _gemm,
-    "BatchNorm": _batch_norm, "BatchNorm_v1": _batch_norm, "_contrib_SyncBatchNorm": _batch_norm, "LayerNorm": _layer_norm, "GroupNorm": _group_norm,
+    "BatchNorm": _batch_norm, "BatchNorm_v1": _batch_norm, "_contrib_SyncBatchNorm": _batch_norm,
+    "LayerNorm": _layer_norm, "GroupNorm": _group_norm,
     "InstanceNorm": lambda b, p, s, *inputs: b.add("InstanceNormalization", *inputs, epsilon=float(p.eps)),
     "LRN": _local_response, "UpSampling": _upsampling, "_contrib_BilinearResize2D": _resized,
     "_contrib_AdaptiveAvgPooling2D": _adaptive,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base import decides
 from .building import Builder, NoForm, Rule, require_fixed
 
 Sides = tuple[int, ...]
@@ -26,6 +27,7 @@ class Windows(NamedTuple):
     counts: Sides
 
 
+@decides("Onnx/pooling")
 def _windows(p: Any, image: Sides, counts: Sides) -> Windows:
     rank = len(image)
     strides, before = tuple(p.stride) or (1,) * rank, tuple(p.pad) or (0,) * rank

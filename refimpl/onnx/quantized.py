@@ -128,7 +128,9 @@ def _convolution(b: Builder, p: Any, s: Any, *inputs: str) -> list[str]:
     return [found, *_product_range(b, given, WHOLE_STEPS[BYTE], WHOLE_STEPS[BYTE])]
 
 
-def _batch_norm(b: Builder, p: Any, s: Any, x: str, gamma: str, beta: str, mean: str, var: str, *ends: str) -> list[str]:
+def _batch_norm(
+    b: Builder, p: Any, s: Any, x: str, gamma: str, beta: str, mean: str, var: str, *ends: str
+) -> list[str]:
     low, high = calibrated(p)
     extent, eps = np.float32(max(abs(low), abs(high))), np.float32(p.eps)
     inverse = b.add("Reciprocal", b.add("Sqrt", b.add("Add", var, _single(b, eps))))
@@ -146,7 +148,8 @@ def _batch_norm(b: Builder, p: Any, s: Any, x: str, gamma: str, beta: str, mean:
 def _pooling(b: Builder, p: Any, s: Any, x: str, low: str, high: str) -> list[str]:
     kind = b.sources[0]
     b.types = [SINGLE, SINGLE, SINGLE]
-    if p.pool_type == "avg" and not p.global_pool and p.pooling_convention == "full" and p.count_include_pad is not False:
+    whole = p.count_include_pad is not False
+    if p.pool_type == "avg" and not p.global_pool and p.pooling_convention == "full" and whole:
         raise NoForm("_contrib_quantized_pooling avg with convention full")
     found = POOLING["Pooling"](b, p, s, b.cast(x, SINGLE))
     assert isinstance(found, str)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import decides
 from ..kernels.reduce import reduced_axes
 from .building import Builder, NoForm, Rule, product, require_fixed
 
@@ -148,6 +149,7 @@ def _cumsum(b: Builder, p: Any, s: Any, x: str) -> str:
 # --- selections ---------------------------------------------------------------------------------------
 
 
+@decides("Onnx/indices")
 def places(b: Builder, indices: str, side: int, mode: str, kind: np.dtype) -> str:
     """Indices as whole numbers inside 0 .. side - 1: the nearest (clip), modulo the side (wrap), or as they are."""
     if mode == "clip" and kind.kind == "f":  # before the cast, for numbers that no int64 holds

@@ -11,6 +11,7 @@ from __future__ import annotations
 from . import arranging, detection, elementwise, layers, pooling, quantized, recurrent, reducing
 from .building import Rule
 
+# decides: Onnx/rules
 RULES: dict[str, Rule] = {
     **elementwise.RULES, **arranging.RULES, **reducing.RULES, **layers.RULES, **pooling.RULES, **recurrent.RULES,
     **detection.RULES, **quantized.RULES,

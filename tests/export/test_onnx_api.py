@@ -81,7 +81,7 @@ def test_forms_of_the_arguments(net, held, form, tmp_path):
         ({"sym": "absent.json", "params": "absent.params"}, ValueError, "Symbol and params files provided are invalid"),
         ({"in_types": [np.float32, np.int32]}, AssertionError, "lengths of in_types and in_shapes must equal"),
         ({"dynamic_input_shapes": [(None, 4)]}, AssertionError, "set dynamic=True"),
-        ({"dynamic": True, "dynamic_input_shapes": [(None, 4), (3,)]}, AssertionError, "length of dynamic_input_shapes"),
+        ({"dynamic": True, "dynamic_input_shapes": [(None, 4), (3,)]}, AssertionError, "length of dynamic_input"),
         ({"dynamic": True, "dynamic_input_shapes": [(None, 4, 1)]}, AssertionError, "dimensionality of each shape"),
         ({"dynamic": True, "dynamic_input_shapes": [(None, None)]}, mx.MXNetError, "only the batch can be"),
         ({"in_shapes": None}, TypeError, ""),
@@ -98,7 +98,7 @@ def test_errors(net, held, change, error, said, tmp_path):
 @pytest.mark.clause("Onnx/export-model")
 def test_an_unknown_operator(tmp_path):
     net = mx.sym.erfinv(mx.sym.Variable("data"), name="inverse")
-    with pytest.raises(AttributeError, match="No conversion function registered: .*erfinv"):
+    with pytest.raises(AttributeError, match=r"No conversion function registered: .*erfinv"):
         mx.onnx.export_model(net, {}, [(2, 3)], onnx_file_path=str(tmp_path / "a.onnx"))
 
 

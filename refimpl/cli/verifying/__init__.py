@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+from .modules import SUFFIXES, of_module, of_onnx
 from .references import Reference, of_checkpoint, of_npz
 from .report import VERSION, verified
 from .text import lines
 
-__all__ = ["VERSION", "Reference", "lines", "of_checkpoint", "of_npz", "verified"]
+__all__ = [
+    "SUFFIXES", "VERSION", "Reference", "lines", "of_checkpoint", "of_module", "of_npz", "of_onnx", "verified",
+]

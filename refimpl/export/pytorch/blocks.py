@@ -88,7 +88,8 @@ def _follows(items: list[Item], readers: dict[Key, list[int]], begin: int, index
 
 def _mates(first: str, other: str) -> bool:
     """Whether two names are of one block: ``conv1_conv2d`` and ``conv1_relu``, or ``conv2_1_dw`` and ``relu2_1_dw``."""
-    if other.startswith(first + "_") or bool(re.search(r"\d", stem_of([first, other]))):
+    owners = [name.rpartition("_")[0] for name in (first, other)]
+    if other.startswith(first + "_") or owners[0] == owners[1] != "" or bool(re.search(r"\d", stem_of([first, other]))):
         return True
     ends = [re.sub(r"^[A-Za-z]+_?", "", name) for name in (first, other)]
     return ends[0] == ends[1] and bool(re.search(r"[A-Za-z_]", ends[0]))
@@ -98,12 +99,12 @@ def _alone(items: list[Item], segment: Segment) -> bool:
     """Whether no other layer has the block's name, so that the block is one that the network's author named."""
     stem = segment.stem() or segment.inner[0].name
     others = [item.name for item in items[:segment.begin] + items[segment.end:]]
-    return not any(name == stem or name.startswith(stem + "_") for name in others)
+    return not any(stem in (name, name.rpartition("_")[0]) for name in others)
 
 
 def segments(items: list[Item], outputs: Sequence[Key]) -> list[list[Segment]]:
     """Groups of segments that are alike, but for a branch that some lack: residual units, inception blocks."""
-    atoms = list(_atoms(items, outputs))
+    atoms = _joined(items, list(_atoms(items, outputs)), outputs)
     cores: dict[object, list[int]] = {}
     for number, (begin, end) in enumerate(atoms):
         inner = [item for item in items[begin:end] if not item.fixed]
@@ -130,6 +131,34 @@ def _atoms(items: list[Item], outputs: Sequence[Key]) -> Iterator[tuple[int, int
             begin = index + 1
     if begin < len(items):
         yield begin, len(items)
+
+
+def _joined(items: list[Item], atoms: list[tuple[int, int]], outputs: Sequence[Key]) -> list[tuple[int, int]]:
+    """Neighbouring atoms of one name that differ: the attention and the network behind it of one layer."""
+    found: list[list[tuple[int, int]]] = []
+    for atom in atoms:
+        stem = Segment(*atom, items).stem()
+        same = found and re.search(r"\d", stem) and any(Segment(*one, items).stem() == stem for one in found[-1])
+        if same or (found and _part_of(Segment(*found[-1][0], items).stem(), Segment(*atom, items))):
+            found[-1].append(atom)
+        else:
+            found.append([atom])
+    joined = []
+    for group in found:
+        segments_ = [Segment(*atom, items) for atom in group]
+        large = [_signature(segment, outputs) for segment in segments_ if segment.end - segment.begin > 1]
+        if len(large) > 1 and len(set(large)) == len(large):
+            joined.append((group[0][0], group[-1][1]))
+        else:
+            joined += group
+    return joined
+
+
+def _part_of(stem: str, segment: Segment) -> bool:
+    """Whether a layer has the name of a block."""
+    return bool(re.search(r"\d$", stem)) and all(
+        item.name.startswith(stem + "_") for item in segment.inner if not item.fixed
+    )
 
 
 def _extended(items: list[Item], atoms: list[tuple[int, int]], group: list[int], taken: set[int]) -> list[Segment]:
@@ -313,11 +342,7 @@ def replaced(
         ends = [made[place] for place in _left(whole, outputs)]
         inputs = ["x", *(_input_name(items, place, whole) for place in external[1:])]
         stem = whole.stem()
-        names = [_without(item.name, stem) for item in whole.inner]
-        names = [
-            name if stem and item.name.startswith(stem) else re.sub(r"\d+$", "", name)  # plus9 of the first block
-            for name, item in zip(names, whole.inner, strict=True)
-        ]
+        names = [_local(item, stem) for item in whole.inner]
         scope = make(_class_name(stem, columns), columns, ends, inputs, names)
         for number, segment in enumerate(order):
             new.append((segment, _instance(scope, number, segment, outputs)))
@@ -377,16 +402,23 @@ def _input_name(items: list[Item], place: Key, segment: Segment) -> str:
     return sanitised(re.sub(r"\d+$", "", maker.name)) if maker is not None else "other"
 
 
-def _without(name: str, stem: str) -> str:
-    rest = name.removeprefix(stem).strip("_.") if stem else name
-    rest = rest or name
-    return rest if re.match(r"[A-Za-z]", rest) else re.sub(r"^[\W_]+", "", rest) if re.search(r"[A-Za-z]", rest) else name
+def _local(item: Item, stem: str) -> str:
+    """A layer's name inside a block, without the name of the block."""
+    name, last = item.name, stem.rpartition("_")[2]
+    if stem and name == stem:
+        return _WORDS.get(item.kind, item.kind).lower()
+    if stem and name.startswith(stem):
+        return name[len(stem):].strip("_.")
+    if re.search(r"\d", last) and f"_{last}" in name:  # relu_in3a_1x1 of the block conv_in3a
+        return name.replace(f"_{last}", "", 1)
+    return re.sub(r"_?\d+$", "", name) or name  # plus9 of the first block
 
 
 _WORDS = {
     "Convolution": "Conv", "BatchNorm": "Norm", "Activation": "Act", "LeakyReLU": "Act", "FullyConnected": "Dense",
-    "Deconvolution": "Deconv",
+    "Deconvolution": "Deconv", "clip": "Act",
 }
+_KINDS = frozenset(("conv", "bn", "relu", "fc", "batchnorm", "layer", "stage", "pool", "concat"))
 
 
 def _class_name(stem: str, columns: list[Column]) -> str:
@@ -394,8 +426,8 @@ def _class_name(stem: str, columns: list[Column]) -> str:
         kinds = [_WORDS.get(column.item.kind) for column in columns]
         if all(kinds):
             return "".join(map(str, kinds))
-    words = [word for word in re.findall(r"[A-Za-z]+", stem) if len(word) > 2 and word.lower() != "stage"]
-    return (words[-1][0].upper() + words[-1][1:]) if words else "Block"
+    words = [word for word in re.findall(r"[A-Za-z]+", stem) if len(word) > 2 and word.lower() not in _KINDS]
+    return (words[-1][0].upper() + words[-1][1:]) if words else "Layer" if stem.startswith("layer") else "Block"
 
 
 __all__ = ["Segment", "chains", "read_by", "replaced", "segments", "stem_of"]

@@ -102,6 +102,13 @@ def drawn(prediction: Prediction, seed: int = 0) -> dict[str, np.ndarray]:
     return found
 
 
+def _shape(prediction: Prediction, node: Node, slot: int) -> tuple[int, ...]:
+    """The shape of an input of a layer, where it is an input or a parameter of the network."""
+    name = node.inputs[slot].node.name
+    held = prediction.params.get(name)
+    return prediction.inputs[name][0] if name in prediction.inputs else (4,) if held is None else held.shape
+
+
 def _drawn(
     readers: list[tuple[Node, int]], shape: tuple[int, ...], kind: np.dtype, random: np.random.Generator,
     prediction: Prediction,
@@ -112,7 +119,7 @@ def _drawn(
         if operator in ("Embedding", "_contrib_SparseEmbedding") and role == "data":
             return random.integers(0, node.params.input_dim, shape).astype(kind)
         if role in ("indices", "index"):
-            return random.integers(0, 4, shape).astype(kind)
+            return random.integers(0, max(1, min(_shape(prediction, node, 0))), shape).astype(kind)
         if role in ("sequence_length", "length", "data_lengths"):
             return random.integers(1, 4, shape).astype(kind)
         if role == "rois":

@@ -32,11 +32,10 @@ UNARY = {
     "negative": "-{0}", "fix": "torch.trunc({0})", "relu": "F.relu({0})", "softsign": "F.softsign({0})",
     "degrees": "torch.rad2deg({0})", "radians": "torch.deg2rad({0})", "gammaln": "torch.lgamma({0})",
     "rint": "torch.ceil({0} - 0.5)", "round": "torch.sign({0}) * torch.floor(torch.abs({0}) + 0.5)",
-    "cbrt": "torch.sign({0}) * torch.abs({0}) ** (1 / 3)", "rcbrt": "torch.sign({0}) * torch.abs({0}) ** (-1 / 3)",
+    "cbrt": "torch.copysign(torch.abs({0}) ** (1 / 3), {0})", "rcbrt": "torch.copysign(torch.abs({0}) ** (-1 / 3), {0})",
     "BlockGrad": "{0}.detach()", "_copy": "{0}", "make_loss": "{0}", "_identity_with_attr_like_rhs": "{0}",
     "_copyto": "{0}", "_contrib_div_sqrt_dim": "{0} / {0}.shape[-1] ** 0.5", "MakeLoss": "{0}",
     "IdentityAttachKLSparseReg": "{0}", "_contrib_gradientmultiplier": "{0}",
-    "_contrib_round_ste": "torch.sign({0}) * torch.floor(torch.abs({0}) + 0.5)", "_contrib_sign_ste": "torch.sign({0})",
 }
 ACTIVATIONS = {
     "relu": "F.relu({0})", "sigmoid": "torch.sigmoid({0})", "tanh": "torch.tanh({0})", "softsign": "F.softsign({0})",
@@ -78,7 +77,9 @@ def _pair_rules() -> dict[str, Rule]:
         one = "torch.hypot({0}, torch.full_like({0}, {scalar}))" if name == "hypot" else text.replace("{1}", "{scalar}")
         found[f"_{scalar}_scalar"] = _scalar(one)
         turned = text.replace("{0}", "{scalar}").replace("{1}", "{0}")
-        found[f"_r{scalar}_scalar"] = _scalar(turned)
+        if name in ("sub", "div", "power", "mod"):
+            turned = "torch.remainder(torch.full_like({0}, {scalar}), {0})" if name == "mod" else turned
+            found[f"_r{scalar}_scalar"] = _scalar(turned)
     for name, sign in _TESTS.items():
         for key in (f"_{name}", f"broadcast_{name}"):
             found[key] = _tested(f"{{0}} {sign} {{1}}")
@@ -121,7 +122,8 @@ def _extreme_index(name: str) -> Rule:
     def rule(site: Site) -> Answer:
         p = site.p
         if p.axis is None:
-            return plain(site, f"{{0}}.flatten().{name}(0, keepdim=True){_typed(site.output_types[0])}")
+            whole = f".reshape({', '.join('1' * site.rank)})" if p.keepdims else ""
+            return plain(site, f"{{0}}.flatten().{name}(0, keepdim=True){whole}{_typed(site.output_types[0])}")
         keep = ", keepdim=True" if p.keepdims else ""
         alone = ".reshape(1)" if site.rank == 1 else ""
         return plain(site, f"{{0}}.{name}({site.axis(p.axis)}{keep}){alone}{_typed(site.output_types[0])}")
@@ -132,15 +134,15 @@ def _extreme_index(name: str) -> Rule:
 def _softmax(function: str, sign: str = "") -> Rule:
     def rule(site: Site) -> Answer:
         p, axis = site.p, site.p.axis
-        data = f"{sign}{{0}}"
+        cast = "" if getattr(p, "dtype", None) is None else _typed(np.dtype(p.dtype))
+        data = f"{sign}{{0}}{cast}"
         if getattr(p, "temperature", None):
             data = f"{data} / {tidy(p.temperature)!r}"
-        cast = "" if getattr(p, "dtype", None) is None else _typed(np.dtype(p.dtype))
         if len(site.shapes) > 1:
             if function != "softmax" or sign:
                 raise Unsupported("it has lengths")
-            return plain(site, f"softmax_of_length({data}, {{1}}, {{axis}}){cast}", axis=axis)
-        return plain(site, f"F.{function}({data}, {{axis}}){cast}", axis=axis)
+            return plain(site, f"softmax_of_length({data}, {{1}}, {{axis}})", axis=axis)
+        return plain(site, f"F.{function}({data}, {{axis}})", axis=axis)
 
     return rule
 
@@ -203,8 +205,7 @@ ELEMENTWISE: dict[str, Rule] = {
     "argmin": _extreme_index("argmin"), "argmax_channel": _text("{0}.argmax(1).float()"),
     "softmax": _softmax("softmax"), "log_softmax": _softmax("log_softmax"), "softmin": _softmax("softmax", "-"),
     "SoftmaxActivation": lambda site: plain(
-        site, "F.softmax({0}, 1)" if site.p.mode == "channel" or site.rank == 2
-        else "F.softmax({0}.flatten(1), 1).reshape({0}.shape)"
+        site, "F.softmax({0}, 1)" if site.p.mode == "channel" else "F.softmax({0}, -1)"
     ),
     "clip": _clip, "where": _where, "Cast": _cast, "amp_cast": _cast, "L2Normalization": _l2, "LRN": _local_response,
     "smooth_l1": _smooth_l1, "hard_sigmoid": lambda site: plain(

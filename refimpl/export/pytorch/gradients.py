@@ -87,7 +87,7 @@ def _stepped(run: Run, inputs: Mapping[str, np.ndarray], seed: int) -> bool | No
     for given, train in attempts:
         try:
             outputs = run.forward(given, train=train, gradients=True)
-        except (RuntimeError, ValueError):
+        except (RuntimeError, ValueError, IndexError):
             continue
         learnt = [value for value in outputs if value.requires_grad]
         if not learnt:
@@ -111,7 +111,7 @@ def _gradients(state: Mapping[str, State], run: Run, params: Mapping[str, np.nda
         if not words:
             found.setdefault(held.parameter, value.reshape(params[held.parameter].shape))
         elif words[0] == "each":
-            found[held.parameter] = value.reshape(-1, int(words[1])).sum(1)
+            found[held.parameter] = value.reshape(-1, int(words[1])).sum(1).reshape(params[held.parameter].shape)
         elif words[0] == "rnn":
             place, inputs, hidden, layers, projection, mode, both = words[1:]
             places = rnn_places(int(inputs), int(hidden), int(layers), int(projection), mode, both == "1")
@@ -201,7 +201,8 @@ def _exact(
         return exact, (terms + 16) * unit * _norm_magnitude(node, name, arrays, heads[0], train) + last
     single = _backward(node, name, arrays, heads, SINGLE, train)
     off = float(np.max(np.abs(single - exact), initial=0.0))
-    spread = terms**0.5 * unit * float(np.max(np.abs(exact), initial=0.0))
+    largest = max(float(np.max(np.abs(head), initial=0.0)) for head in heads)
+    spread = terms**0.5 * unit * max(float(np.max(np.abs(exact), initial=0.0)), largest)
     return exact, _FACTOR * (off * unit / UNITS["float32"] + spread) + last
 
 

@@ -87,6 +87,8 @@ def _fully_connected(site: Site) -> Answer:
     p = site.p
     flat = "{0}.flatten(1)" if p.flatten and site.rank != 2 else "{0}"
     state = _states(site, ("weight", 1), ("bias", 2))
+    if state and len(site.shapes[-1]) > 1 and "bias" in state:
+        state["bias"] = State(state["bias"].parameter, "each 1")
     if state is None:
         return plain(site, f"F.linear({flat}, {{1}})" if p.no_bias else f"F.linear({flat}, {{1}}, {{2}})")
     init = parts(
@@ -134,8 +136,8 @@ def _layer_norm(site: Site) -> Answer:
 def _instance_norm(site: Site) -> Answer:
     state = _states(site, ("weight", 1), ("bias", 2))
     site.only_first()
-    if state is None or not 3 <= site.rank <= 5:
-        raise Unsupported("its parameters are computed, or its input has fewer than 3 or more than 5 axes")
+    if state is None or not 3 <= site.rank <= 5 or all(side == 1 for side in site.shapes[0][2:]):
+        raise Unsupported("its parameters are computed, or its input has no 2 to 4 axes of several places")
     init = parts(
         f"nn.InstanceNorm{site.rank - 2}d({{features}}{{eps}}, affine=True)", features=site.shapes[0][1],
         eps=[tidy(site.p.eps), 1e-5],
@@ -229,6 +231,8 @@ def _rnn(site: Site) -> Answer:
         raise Unsupported("its parameters are computed from several arrays")
     if p.lstm_state_clip_min is not None or p.lstm_state_clip_max is not None:
         raise Unsupported("its cells are clipped")
+    if (p.projection_size or 0) >= p.state_size:
+        raise Unsupported("its projection is not smaller than its state")
     options = {
         "inputs": site.shapes[0][2], "hidden": int(p.state_size), "num_layers": [int(p.num_layers), 1],
         "dropout": [tidy(p.p) if p.num_layers > 1 else 0.0, 0.0], "bidirectional": [bool(p.bidirectional), False],

@@ -129,7 +129,7 @@ class _Writer:
             self.name, columns, [made.get(place) or places[place] for place in self.outputs], inputs, main=True,
         )
         scope.shared = _shared(items)
-        scope.name_columns([item.name for item in items], frozenset(self.helpers) | {s.name for s in self.scopes})
+        scope.name_columns([_name(item, index in scope.shared.values()) for index, item in enumerate(items)], frozenset(self.helpers) | {s.name for s in self.scopes})
         scope.ties = _ties(scope, items)
         return scope
 
@@ -183,20 +183,19 @@ class _Writer:
             before = [f"LABELS = {_wrapped_list(picture.labels)}", "", ""]
             lines = [*before, *lines]
         label = "{LABELS[number]}" if picture.labels else "class {number}"
+        if len(self._shape()) != 2:
+            return "\n".join([*lines, f"    print(net({main.inputs[0]}.permute(2, 0, 1)[None]))"])
         result = f"net({main.inputs[0]}.permute(2, 0, 1)[None])" + ("[0]" if len(self.outputs) > 1 else "")
         lines += [
-            f"    for score, number in zip(*{result}.flatten().topk({min(5, self._classes())})):",
+            f"    for score, number in zip(*{result}.flatten().topk({min(5, self._shape()[1])})):",
             f'        print(f"{{score:.4f}} {label}")',
         ]
         return "\n".join(lines)
 
-    def _classes(self) -> int:
+    def _shape(self) -> tuple[int, ...]:
+        """The shape of the first output."""
         entry = self.prediction.symbol.entries[0]
-        shape = self.layers.shapes.get((id(entry.node), entry.index)) or (1, 1)
-        count = 1
-        for side in shape[1:]:
-            count *= int(side)
-        return count
+        return tuple(int(side) for side in self.layers.shapes.get((id(entry.node), entry.index)) or ())
 
 
 def class_name(name: str) -> str:
@@ -204,6 +203,7 @@ def class_name(name: str) -> str:
     words = re.findall(r"[A-Za-z]+|\d+", name) or ["Net"]
     found = "".join(word if word[0].isdigit() else word[0].upper() + word[1:] for word in words)
     for plain, styled in (("Resnet", "ResNet"), ("Lenet", "LeNet"), ("Alexnet", "AlexNet"), ("Vgg", "VGG"),
+                          ("Googlenet", "GoogLeNet"), ("Unet", "UNet"), ("Yolo", "YOLO"),
                           ("Mobilenet", "MobileNet"), ("Densenet", "DenseNet"), ("Squeezenet", "SqueezeNet")):
         found = found.replace(plain, styled)
     found = found if not found[0].isdigit() else f"Net{found}"
@@ -326,6 +326,14 @@ def _shared(items: list[Item]) -> dict[int, int]:
             found[index] = first[same]
         first.setdefault(same, index)
     return found
+
+
+def _name(item: Item, shared: bool) -> str:
+    """The name of an item; a layer that runs several times has that of its parameters."""
+    if not shared:
+        return item.name
+    names = [re.sub(r"_(weight|bias|parameters)$", "", held.parameter) for held in item.state.values()]
+    return names[0] if len(set(names)) == 1 else item.name
 
 
 def _ties(scope: Scope, items: list[Item]) -> list[str]:

@@ -30,7 +30,9 @@ def _reshape(site: Site) -> Answer:
             spec[0] = 0
     if not spec or p.reverse:
         return plain(site, f"{{0}}.reshape({_sizes(site)})", light=True)
-    sides, place, position = [], 0, 0
+    sides: list[str] = []
+    numbers: dict[str, int] = {}
+    place = position = 0
     shape = site.shapes[0]
     free = -1 not in spec
     while position < len(spec):
@@ -50,6 +52,10 @@ def _reshape(site: Site) -> Answer:
             whole = shape[place]
             sides += [str(whole // second if first == -1 else first), str(whole // first if second == -1 else second)]
             place, position = place + 1, position + 2
+        elif code > 1:
+            numbers[f"size{len(sides)}"] = code
+            sides.append(f"{{size{len(sides)}}}")
+            place += 1
         else:
             sides.append(str(code))
             place += 1
@@ -58,7 +64,7 @@ def _reshape(site: Site) -> Answer:
         return plain(site, "{0}.flatten(1)" if site.rank > 2 else "{0}", light=True)
     if sum(side.startswith("{0}") for side in sides) == 1 and free and sides[0] == "{0}.shape[0]":
         sides[0] = "-1"
-    return plain(site, f"{{0}}.reshape({', '.join(sides)})", light=True)
+    return plain(site, f"{{0}}.reshape({', '.join(sides)})", light=True, **numbers)
 
 
 def _sizes(site: Site) -> str:
@@ -179,7 +185,11 @@ def _split_v2(site: Site) -> Answer:
 def _pad(site: Site) -> Answer:
     p = site.p
     pairs = [(int(a), int(b)) for a, b in zip(p.pad_width[0::2], p.pad_width[1::2], strict=True)]
-    while len(pairs) > 1 and pairs[0] == (0, 0):
+    if p.mode != "constant":
+        if pairs[:2] != [(0, 0), (0, 0)]:
+            raise Unsupported(f"it pads the batch or the channels in mode {p.mode}")
+        pairs = pairs[2:]
+    while p.mode == "constant" and len(pairs) > 1 and pairs[0] == (0, 0):
         pairs = pairs[1:]
     ends = _listed([side for pair in pairs[::-1] for side in pair])
     mode = {"constant": "", "edge": ', mode="replicate"', "reflect": ', mode="reflect"'}[p.mode]
@@ -224,6 +234,7 @@ def _pick(site: Site) -> Answer:
     rows = _rows(site, 1, site.shapes[0][axis], p.mode)
     rows = rows if len(site.shapes[1]) == site.rank else f"({rows}).unsqueeze({axis})"
     squeezed = "" if p.keepdims else f".squeeze({axis})"
+    squeezed = ".reshape(1)" if squeezed and site.rank == 1 else squeezed
     return plain(site, f"{{0}}.gather({axis}, {rows}){squeezed}")
 
 
@@ -322,9 +333,8 @@ def _arange(site: Site) -> Answer:
 def _arange_like(site: Site) -> Answer:
     p = site.p
     side = "{0}.numel()" if p.axis is None else f"{{0}}.shape[{p.axis}]"
-    if p.repeat > 1:
-        raise Unsupported(f"it repeats each number {p.repeat} times")
     text = f"torch.arange({side}, dtype={{0}}.dtype, device={{0}}.device)"
+    text += f".div({p.repeat}, rounding_mode=\"floor\")" if p.repeat > 1 else ""
     text += "" if p.step == 1 else f" * {tidy(p.step)!r}"
     text += "" if p.start == 0 else f" + {tidy(p.start)!r}"
     return plain(site, f"({text}).reshape({{0}}.shape)" if p.axis is None else text)
@@ -359,7 +369,8 @@ MOVING: dict[str, Rule] = {
                                  f"{{0}}.repeat_interleave({{repeats}}, {site.axis(site.p.axis)})", repeats=int(site.p.repeats)),
     "gather_nd": lambda site: plain(site, f"{{0}}[tuple({_whole(site, 1)})]"),
     "batch_take": lambda site: plain(
-        site, f"{{0}}.gather(1, {_rows(site, 1, site.shapes[0][1], 'clip')}.unsqueeze(1)).squeeze(1)"
+        site, f"{{0}}.flatten(0, -2).gather(1, {_rows(site, 1, site.shapes[0][-1], 'clip')}.reshape(-1, 1))"
+        ".reshape({1}.shape)"
     ),
     "depth_to_space": lambda site: plain(site, "depth_to_space({0}, {block})", block=int(site.p.block_size)),
     "space_to_depth": lambda site: plain(site, "F.pixel_unshuffle({0}, {block})" if site.shapes[0][1] == 1 else

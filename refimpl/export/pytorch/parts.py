@@ -164,7 +164,8 @@ def written(found: Sequence[Part], inputs: Sequence[str], own: str, names: Seque
             argument = before in "([=" or "".join(texts).endswith((", ", "(*")) or (before == "" and after == "")
             closed = isinstance(after, (Number, Input)) or (isinstance(after, str) and after[:1] in ")],")
             given = inputs[part.number]
-            texts.append(given if alone or (argument and before and closed) or _is_atom(given) else f"({given})")
+            bare = alone or (argument and before and closed) or _is_atom(given)
+            texts.append(given if bare or _is_term(given, found, index) else f"({given})")
         elif isinstance(part, Own):
             texts.append(own)
         else:
@@ -178,6 +179,22 @@ MARKS = re.compile("\x02[^\x03]*\x03|\x04")
 def unmarked(text: str) -> str:
     """The text without the marks around expressions of items."""
     return MARKS.sub("", text)
+
+
+def _is_term(text: str, found: Sequence[Part], index: int) -> bool:
+    """Whether an expression is a product in a sum, or a sum to which more is added."""
+    around = [found[place] for place in (index - 1, index + 1) if 0 <= place < len(found)]
+    if not around or any(part not in (" + ", " - ") for part in around):
+        return False
+    try:
+        body = ast.parse(unmarked(text), mode="eval").body
+    except SyntaxError:
+        return False
+    if not isinstance(body, ast.BinOp):
+        return False
+    return isinstance(body.op, (ast.Mult, ast.Div, ast.MatMult)) or (
+        index == 0 and isinstance(body.op, (ast.Add, ast.Sub))
+    )
 
 
 def _is_atom(text: str) -> bool:

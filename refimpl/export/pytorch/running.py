@@ -7,6 +7,7 @@ expressions are follows from the text that ``module.py`` writes, walked in step 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -91,15 +92,15 @@ class Run:
         if count >= len(items):
             return value
         item = items[count]
-        if len(item.suffixes) == 1:
-            value = self._keep(item.entries[0], value, item.suffixes[0])
-            return value
+        if item.suffixes == [""]:
+            return self._keep(item.entries[0], value)
         for entry, suffix in zip(item.entries, item.suffixes, strict=True):
-            self._keep(entry, eval(f"value{suffix}", {"value": value, "torch": self.torch}), suffix)  # noqa: S307
+            part = self._keep(entry, eval(f"value{suffix}", {"value": value, "torch": self.torch}))  # noqa: S307
+            if re.fullmatch(r"(\[\d+\])+", suffix):
+                value = _exchanged(value, [int(place) for place in re.findall(r"\d+", suffix)], part)
         return value
 
-    def _keep(self, entry: str | None, value: Any, suffix: str) -> Any:
-        del suffix
+    def _keep(self, entry: str | None, value: Any) -> Any:
         if entry is not None and isinstance(value, self.torch.Tensor):
             if self._apart and value.requires_grad:
                 value = value.clone()  # so that values that are one array have gradients of their own
@@ -121,8 +122,8 @@ class Run:
         self._told = lambda *_: None
         self.net.train(train)
         for each in self.net.modules():
-            if isinstance(each, (self.torch.nn.Dropout, self.torch.nn.RReLU)):
-                each.eval()
+            if isinstance(each, self.torch.nn.RNNBase):
+                each.dropout = 0.0  # what it draws is not seen from outside
         given = {}
         for name, argument in self.written.inputs.items():
             tensor = self.torch.from_numpy(np.array(inputs[name]))
@@ -136,6 +137,14 @@ class Run:
     def values(self) -> dict[str, np.ndarray]:
         """What the layers made, as arrays."""
         return {name: value.detach().numpy() for name, value in self.tensors.items()}
+
+
+def _exchanged(value: Any, places: list[int], part: Any) -> Any:
+    """The tuple of tuples with another part at a place."""
+    if not places:
+        return part
+    first, *rest = places
+    return tuple(_exchanged(each, rest, part) if index == first else each for index, each in enumerate(value))
 
 
 def _set(net: Any, name: str, value: Any) -> None:

@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 from .parts import Input, Item, Key, Number, literal, unmarked, written
 
 WIDTH = 100
+_TRIPLE = re.compile(r"\((\w+)\[0\], \1\[1\], \1\[2\]\)(?=[,)])")
+"""A value of three parts that is put together again."""
+_SIZES = frozenset(("channels", "filters", "features", "hidden", "inputs", "rows"))
 RESERVED = frozenset((
     "F", "nn", "torch", "self", "np", "Image", "sys", "math", "load_file", *keyword.kwlist, *dir(__builtins__),
 ))
@@ -61,17 +64,23 @@ class Argument:
     name: str
     values: list[Any]
     """For each instance; ``...`` where it has no such layer."""
+    size: bool = False
+    """Whether it is a number of channels, which every call states."""
 
     @property
     def default(self) -> Any:
         """The most frequent value, where there is one among several."""
         known = [value for value in self.values if value is not ...]
+        if isinstance(known[0], bool) and self.name.startswith("with_"):
+            return False
         return max(known, key=lambda value: (known.count(value), -known.index(value)))
 
     @property
     def has_default(self) -> bool:
         """Whether a call may leave it out."""
         known = [value for value in self.values if value is not ...]
+        if self.size:
+            return False
         return isinstance(self.default, bool) or known.count(self.default) * 2 > len(self.values) or (
             len(known) < len(self.values)
         )
@@ -103,6 +112,12 @@ class Scope:
     def name_columns(self, names: Sequence[str], helpers: frozenset[str]) -> None:
         """Give each column a name; ``names`` are those of the network."""
         taken = {*self.inputs, *RESERVED, *helpers}
+        numbers = [re.sub(r"\d+$", "", name) for name in names]
+        if not self.main:
+            names = [
+                short if numbers.count(short) == 1 and item.item.init is None else name
+                for name, short, item in zip(names, numbers, self.columns, strict=True)
+            ]
         for index, name in enumerate(names):
             if index in self.shared:
                 source = self.local[self.shared[index]]
@@ -143,9 +158,9 @@ class Scope:
             if all(a is ... or b is ... or (a == b and type(a) is type(b)) for a, b in pairs):
                 argument.values = [b if a is ... else a for a, b in pairs]
                 return argument.name
-        taken = {argument.name for argument in self.arguments}
+        taken = {*self.local.values(), *(argument.name for argument in self.arguments)}
         name = number.label if number.label not in taken else f"{self.local[index]}_{number.label}"
-        self.arguments.append(Argument(_free(name, {*taken, "self"}), values))
+        self.arguments.append(Argument(_free(name, {*taken, "self"}), values, number.label in _SIZES))
         return self.arguments[-1].name
 
     def _flag(self, index: int) -> str:
@@ -186,7 +201,7 @@ class Scope:
         return "\n".join([*lines, f"    def forward(self, {', '.join(self.inputs)}):", *self._statements(names)])
 
     def _constructor(self, names: dict[int, list[str | None]]) -> list[str]:
-        lines = []
+        lines = [f"        self.{name} = {name}" for name in self._kept(names)]
         for index, column in enumerate(self.columns):
             item = column.item
             if item.init is None or index in self.shared:
@@ -201,6 +216,14 @@ class Scope:
             lines += _wrapped(f"        self.{self.attribute(index)} = {new}")
         return lines + [f"        {tie}" for tie in self.ties]
 
+    def _kept(self, names: dict[int, list[str | None]]) -> list[str]:
+        """The arguments that ``forward`` reads."""
+        found: list[str] = []
+        for index, column in enumerate(self.columns):
+            skipped = sum(isinstance(part, Number) for part in column.item.init or ())
+            found += [name for name in names[index][skipped:] if name is not None and name not in found]
+        return found
+
     def _statements(self, names: dict[int, list[str | None]]) -> list[str]:
         uses = self._uses()
         texts: dict[int, str] = {}  # what stands for a column's result
@@ -210,10 +233,12 @@ class Scope:
             inputs = [self._input(ref, texts) for ref in column.inputs]
             skipped = sum(isinstance(part, Number) for part in item.init or ())
             own = f"self.{self.attribute(index)}"
-            expression = written(_common(column, init=False), inputs, own, names[index][skipped:])
+            kept = [None if name is None else f"self.{name}" for name in names[index][skipped:]]
+            expression = written(_common(column, init=False), inputs, own, kept)
             if item.fixed:
                 texts[index] = expression
                 continue
+            expression = _TRIPLE.sub(r"\1", expression)
             expression = f"\x02{index}\x03{expression}\x04"
             readers = uses.get(index, [])
             last = index == len(self.columns) - 1

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .layers import Rule
-from .parts import short
-from .site import Answer, Site, Unsupported, plain
+from ...symbol.ir import Node
+from .parts import Input, Parts, short
+from .site import Answer, Shape, Site, Unsupported, plain
 
 
 def _ceil_sides(site: Site, kernel: Any, stride: Any, pad: Any) -> list[int]:
@@ -21,8 +23,8 @@ def _ceil_sides(site: Site, kernel: Any, stride: Any, pad: Any) -> list[int]:
 def _pooling(site: Site) -> Answer:
     p, rank = site.p, site.rank - 2
     kind = p.pool_type
-    if getattr(p, "layout", None) not in (None, "None", "NCW", "NCHW", "NCDHW"):
-        raise Unsupported(f"its layout is {p.layout}")
+    if getattr(p, "layout", None) in ("NWC", "NHWC", "NDHWC"):
+        return _channels_last(site)
     if p.global_pool:
         return _global(site, kind)
     kernel, stride = tuple(map(int, p.kernel)), tuple(map(int, p.stride)) or (1,) * rank
@@ -38,7 +40,7 @@ def _pooling(site: Site) -> Answer:
         text += ", ceil_mode=True"
     padded = any(pad)
     old = site.node.kind == "Pooling_v1"
-    wide = any(2 * q > k for q, k in zip(pad, kernel, strict=True))
+    wide = any(2 * q > k or k > side for q, k, side in zip(pad, kernel, site.shapes[0][2:], strict=True))
     if wide or (old and padded) or kind == "lp" or (kind == "sum" and rank == 1) or (old and kind != "max" and full):
         return _windows(site, kernel, stride, pad)
     if kind == "max":
@@ -47,6 +49,21 @@ def _pooling(site: Site) -> Answer:
         return plain(site, f"F.avg_pool{rank}d({text}, divisor_override=1)", **options)
     without = p.count_include_pad is False if not old else False
     return plain(site, f"F.avg_pool{rank}d({text}{', count_include_pad=False' if without and padded else ''})", **options)
+
+
+def _channels_last(site: Site) -> Answer:
+    """The pooling of the array with channels first, and its channels moved back."""
+    def moved(shape: Shape) -> Shape:
+        return (shape[0], shape[-1], *shape[1:-1])
+
+    found = _pooling(replace(
+        site, node=Node(site.node.op, site.node.name, site.node.attrs, site.node.inputs, params=site.p._replace(layout=None)),
+        shapes=[moved(site.shapes[0])], outputs=[moved(site.outputs[0])],
+    ))
+    forward: Parts = []
+    for part in found.forward:
+        forward += [part, ".movedim(-1, 1)"] if isinstance(part, Input) else [part]
+    return Answer(["(", *forward, ").movedim(1, -1)"], found.inputs)
 
 
 def _global(site: Site, kind: str) -> Answer:
@@ -99,6 +116,8 @@ def _grid(site: Site) -> Answer:
     p = site.p
     if p.transform_type == "affine":
         height, width = (int(side) for side in p.target_shape)
+        if 1 in (height, width):
+            return plain(site, "affine_places({0}, {height}, {width})", height=height, width=width)
         return plain(
             site, "F.affine_grid({0}.reshape(-1, 2, 3), ({0}.shape[0], 1, {height}, {width}), align_corners=True)"
             ".permute(0, 3, 1, 2)", height=height, width=width,
@@ -109,6 +128,11 @@ def _grid(site: Site) -> Answer:
 def _transformer(site: Site) -> Answer:
     height, width = (int(side) for side in site.outputs[0][2:])
     size = "({0}.shape[0], {0}.shape[1], {height}, {width})"
+    if 1 in (height, width):
+        return plain(
+            site, "F.grid_sample({0}, affine_places({1}, {height}, {width}).permute(0, 2, 3, 1), align_corners=True)",
+            height=height, width=width,
+        )
     return plain(
         site, f"F.grid_sample({{0}}, F.affine_grid({{1}}.reshape(-1, 2, 3), {size}, align_corners=True),"
         " align_corners=True)", height=height, width=width,
