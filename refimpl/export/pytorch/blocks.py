@@ -11,6 +11,7 @@ from .parts import OWN, Input, Item, Key, State
 from .scopes import Choice, Column, Ref, Scope, key_refs, sanitised
 
 MakeScope = Callable[[str, list[Column], list[Ref], list[str], list[str]], Scope]
+_MOST_ARGUMENTS = 8
 _LEAST = 2
 """Instances of a block."""
 
@@ -343,6 +344,8 @@ def replaced(
         inputs = ["x", *(_input_name(items, place, whole) for place in external[1:])]
         stem = whole.stem()
         names = [_local(item, stem) for item in whole.inner]
+        if Scope("", columns, ends, inputs).count_arguments(names) > _MOST_ARGUMENTS:
+            continue
         scope = make(_class_name(stem, columns), columns, ends, inputs, names)
         for number, segment in enumerate(order):
             new.append((segment, _instance(scope, number, segment, outputs)))

@@ -26,6 +26,7 @@ from .parts import State
 from .running import Run
 from .weights import rnn_places
 
+_STOPS = frozenset(("BlockGrad", "zeros_like", "ones_like", "argmax", "argmin", "argsort", "topk", "one_hot", "Cast"))
 _CHANNELS = 12  # of each side of a layer
 _MOST = 3_000_000  # numbers that a layer which cannot be narrowed may read
 _LAST = 4  # roundings of a result
@@ -57,7 +58,10 @@ def gradient_verdicts(
         for entry in node.inputs if node.op is not None else ():
             if entry.node.name in gradients and entry.node.op is None and node not in readers.get(entry.node.name, []):
                 readers.setdefault(entry.node.name, []).append(node)
-    found = []
+    found = [
+        Verdict(node.name, node.kind, 0, np.inf, ok=False, note=f"PyTorch has no gradient of {name}")
+        for node, name in _without_gradient(prediction, written.state, run)
+    ]
     with plain_kernels(), np.errstate(all="ignore"):
         for number, node in enumerate(order):
             names = [name for name, nodes in readers.items() if nodes[-1] is node]
@@ -70,6 +74,34 @@ def gradient_verdicts(
             ]
             found.append(max(verdicts, key=lambda verdict: (not verdict.ok, verdict.worst)))
     return found
+
+
+def _without_gradient(prediction: Prediction, state: Mapping[str, State], run: Run) -> list[tuple[Node, str]]:
+    """Parameters that have no gradient, although differentiable layers lead from them to an output; with a reader."""
+    tensors = dict(run.net.named_parameters(remove_duplicate=False))
+    learnt = {
+        held.parameter for name, held in state.items()
+        if name in tensors and tensors[name].requires_grad and tensors[name].grad is None
+    }
+    order = prediction.symbol.order()
+    leads = {id(entry.node) for entry in prediction.symbol.entries if _passes(entry.node)}
+    found = []
+    for node in order[::-1]:
+        if id(node) not in leads:
+            continue
+        for slot, (source, _) in zip(node.signature.inputs, node.inputs, strict=False):
+            if source.op is None and source.name in learnt and slot not in node.op.no_gradient:
+                found.append((node, source.name))
+            elif source.op is not None and _passes(source) and slot not in node.op.no_gradient:
+                leads.add(id(source))
+    return found[::-1]
+
+
+def _passes(node: Node) -> bool:
+    """Whether gradients go through a layer."""
+    if node.op is None or not node.op.differentiable or node.kind in _STOPS:
+        return False
+    return node.op.backward is not None or node.op.gradient is not None
 
 
 def _stepped(run: Run, inputs: Mapping[str, np.ndarray], seed: int) -> bool | None:

@@ -137,7 +137,9 @@ class _Writer:
 
     def _head(self, text: str) -> str:
         names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-        lines = [f'"""{self.network} in PyTorch, exported from an MXNet checkpoint; {self.weights} has its weights."""', ""]
+        title = f'"""{self.network} in PyTorch, exported from an MXNet checkpoint'
+        whole = f'{title}; {self.weights} has its weights."""'
+        lines = [whole, ""] if len(whole) <= 100 else [f"{title}.", "", f"{self.weights} has its weights.", '"""', ""]
         lines += [f"import {name}" for name in ("math", "sys") if name in names]
         lines += [""] * (lines[-1] != "")
         lines += ["import torch"] * ("torch" in names)

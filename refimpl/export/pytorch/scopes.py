@@ -112,7 +112,7 @@ class Scope:
     def name_columns(self, names: Sequence[str], helpers: frozenset[str]) -> None:
         """Give each column a name; ``names`` are those of the network."""
         taken = {*self.inputs, *RESERVED, *helpers}
-        numbers = [re.sub(r"\d+$", "", name) for name in names]
+        numbers = [re.sub(r"(?<=[A-Za-z])(?<!\dx)\d+$", "", name) for name in names]
         if not self.main:
             names = [
                 short if numbers.count(short) == 1 and item.item.init is None else name
@@ -133,6 +133,13 @@ class Scope:
         return f"{name}_" if name in _MODULE_NAMES else name
 
     # --- arguments --------------------------------------------------------------------------------
+
+    def count_arguments(self, names: Sequence[str]) -> int:
+        """How many arguments the class would have."""
+        trial = Scope(self.name, self.columns, self.outputs, self.inputs)
+        trial.name_columns(names, frozenset())
+        trial.find_arguments()
+        return len(trial.arguments)
 
     def find_arguments(self) -> dict[int, list[str | None]]:
         """The arguments, and for each column which of them stand for its numbers."""
@@ -197,7 +204,7 @@ class Scope:
             given = "".join(
                 f", {a.name}={literal(a.default)}" if a.has_default else f", {a.name}" for a in self.arguments
             )
-            lines += [f"    def __init__(self{given}):", "        super().__init__()", *created, ""]
+            lines += [*_wrapped(f"    def __init__(self{given}):"), "        super().__init__()", *created, ""]
         return "\n".join([*lines, f"    def forward(self, {', '.join(self.inputs)}):", *self._statements(names)])
 
     def _constructor(self, names: dict[int, list[str | None]]) -> list[str]:
@@ -253,7 +260,7 @@ class Scope:
             lines += _wrapped(f"        {self.local[index]} = {expression}")
             texts[index] = self.local[index]
         values = ", ".join(self._input(ref, texts) for ref in self.outputs)
-        return [*lines, f"        return {values}"]
+        return [*lines, *_wrapped(f"        return {values}")]
 
     def _uses(self) -> dict[int, list[tuple[int, int]]]:
         """Column -> (the column that reads it, as which input), -1 for an output of the class."""
@@ -336,6 +343,8 @@ def _wrapped(line: str) -> list[str]:
     """The line in several where it is too long: after an opening bracket, at the commas of its outermost level."""
     if len(unmarked(line)) <= WIDTH:
         return [line]
+    if line.lstrip().startswith("return ") and _has_outer_comma(line):
+        line = line.replace("return ", "return (", 1) + ")"
     indent = len(line) - len(line.lstrip())
     start, depth, pieces, place = None, 0, [], 0
     for index, sign in enumerate(line):
@@ -361,7 +370,16 @@ def _wrapped(line: str) -> list[str]:
             inner[-1] += f" {text}"
         else:
             inner.append(" " * (indent + 4) + text)
-    return [head, *inner, " " * indent + tail]
+    return [head, *(part for each in inner for part in _wrapped(each)), " " * indent + tail]
+
+
+def _has_outer_comma(line: str) -> bool:
+    depth = 0
+    for sign in line:
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth == 0:
+            return True
+    return False
 
 
 def key_refs(items: Sequence[Item], external: list[Key]) -> tuple[list[list[Ref]], dict[Key, Ref]]:
