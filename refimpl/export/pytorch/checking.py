@@ -27,7 +27,7 @@ class Checked(NamedTuple):
     """For each layer with parameters: the gradient of the one that is furthest off."""
 
 
-@decides("Export/pytorch")
+@decides("Torch/module")
 def write(
     prediction: Prediction, path: str | os.PathLike[str], name: str = "", *, size: Sequence[int] = (),
     mean: Sequence[float] = (), std: Sequence[float] = (), labels: Sequence[str] = (),
@@ -60,7 +60,7 @@ def write(
     return [path, weights]
 
 
-@decides("Export/checked-layers", "Export/checked-gradients")
+@decides("Torch/checked", "Torch/gradients")
 def check(
     prediction: Prediction, path: str | os.PathLike[str], inputs: Mapping[str, np.ndarray] | None = None,
     name: str = "", *, elements: int = 500, gradients: bool = True, seed: int = 0,

@@ -100,7 +100,7 @@ def _loaded(path: Path) -> Any:
         except TypeError:
             continue
         return _with_weights(net, path).eval()
-    raise refusal("Export/module-file", f"{path} has no class of torch.nn.Module that is made without arguments")
+    raise refusal("Torch/file", f"{path} has no class of torch.nn.Module that is made without arguments")
 
 
 def _with_weights(net: Any, path: Path) -> Any:
@@ -118,7 +118,7 @@ def _with_weights(net: Any, path: Path) -> Any:
         try:
             net.load_state_dict(held)
         except RuntimeError as error:
-            raise refusal("Export/module-file", f"{weights} does not fit the module: {error}") from error
+            raise refusal("Torch/file", f"{weights} does not fit the module: {error}") from error
         return net
     return net
 

@@ -66,7 +66,7 @@ class Layers:
         found.update(key(entry) for entry in self.prediction.symbol.entries)
         return found
 
-    @decides("Export/no-form")
+    @decides("Torch/no-form")
     def _build(self) -> None:
         refused: dict[str, list[str]] = {}
         first: str | None = None
@@ -85,7 +85,7 @@ class Layers:
             lines = [f"{what} ({', '.join(names[:3])}{' ...' * (len(names) > 3)})" for what, names in refused.items()]
             before = self._before(first)
             more = f"; the network up to the layer {before} can be exported" if before else ""
-            raise refusal("Export/no-form", "no form in PyTorch has " + "; ".join(lines) + more)
+            raise refusal("Torch/no-form", "no form in PyTorch has " + "; ".join(lines) + more)
 
     def _before(self, name: str | None) -> str | None:
         """The last layer that the layer reads."""

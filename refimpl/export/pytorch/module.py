@@ -48,7 +48,7 @@ class Written:
     """The network's input -> the argument of ``forward``."""
 
 
-@decides("Export/one-class", "Export/names-kept")
+@decides("Torch/one-class", "Torch/names")
 def module(prediction: Prediction, name: str, weights: str, picture: Picture | None = None) -> Written:
     """The text of a module.
 
@@ -158,7 +158,7 @@ class _Writer:
                 waiting.append(self.helpers[name])
         return [self.helpers[name] for name in self.helpers if name in found]
 
-    @decides("Export/picture")
+    @decides("Torch/program")
     def _program(self, main: Scope) -> str:
         load = [
             'if __name__ == "__main__":', f"    net = {self.name}().eval()",

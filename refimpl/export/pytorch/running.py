@@ -30,7 +30,7 @@ def torch_library() -> Any:
     try:
         import torch
     except ImportError as error:
-        raise refusal("Export/needs-library", "a PyTorch module is run by PyTorch; install it: pip install torch") from error
+        raise refusal("Torch/extra", "a PyTorch module is run by PyTorch; install it: pip install \"refimpl[pytorch]\"") from error
     return torch
 
 
@@ -57,7 +57,7 @@ class Run:
         exec(compile(tree, str(path), "exec"), module.__dict__)  # noqa: S102  # the file is what is checked
         made = getattr(module, written.name, None)
         if made is None:
-            raise refusal("Export/module-file", f"{path} has no class {written.name}")
+            raise refusal("Torch/file", f"{path} has no class {written.name}")
         self.net = made()
         self._load(path.with_suffix(".safetensors"))
         self.paths = {id(each): name for name, each in self.net.named_modules()}
@@ -66,7 +66,7 @@ class Run:
         from safetensors.numpy import load_file
 
         if not weights.is_file():
-            raise refusal("Export/module-file", f"{weights} does not exist; the module has its weights there")
+            raise refusal("Torch/file", f"{weights} does not exist; the module has its weights there")
         held = {name: self.torch.from_numpy(value.copy()) for name, value in load_file(str(weights)).items()}
         for name, value in self.net.state_dict().items():  # weights of half precision make a net of half precision
             if name in held and held[name].dtype != value.dtype and value.dtype.is_floating_point:
@@ -74,7 +74,7 @@ class Run:
         try:
             self.net.load_state_dict(held)
         except RuntimeError as error:
-            raise refusal("Export/module-file", f"{weights} does not fit the module: {error}") from error
+            raise refusal("Torch/file", f"{weights} does not fit the module: {error}") from error
 
     def _seen(self, place: str, module: Any, value: Any) -> Any:
         if self._told is None:

@@ -15,7 +15,7 @@ from .parts import State
 _GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 
 
-@decides("Export/weights")
+@decides("Torch/weights")
 def arrays(state: Mapping[str, State], params: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The arrays of the state dict by name; norms also get the count of batches that PyTorch keeps."""
     found: dict[str, np.ndarray] = {}
@@ -91,7 +91,7 @@ def save(path: str | os.PathLike[str], found: Mapping[str, np.ndarray]) -> None:
         from safetensors.numpy import save as as_bytes
     except ImportError as error:
         raise refusal(
-            "Export/needs-library", "the weights are written with safetensors; install it: pip install safetensors"
+            "Torch/extra", "the weights are written with safetensors; install it: pip install \"refimpl[pytorch]\""
         ) from error
     write_atomically(Path(path), as_bytes(dict(found)))
 
