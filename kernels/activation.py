@@ -206,7 +206,7 @@ register(Op(
             "params": {"act_type": "relu"}, "shapes": {"data": (2,)}, "dtypes": {"data": "int32"},
         },
     },
-    tier=1, numbered_input=True, color="#ffffb3", keeps_rank=True,
+    tier=1, numbered_input=True, color="#ffffb3", keeps_rank=True, elementwise=True,
     label="Activation\n{act_type}",
     difference_clauses={"": "Activation/functions"},
 ))

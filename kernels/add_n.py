@@ -60,5 +60,5 @@ register(Op(
     forward=forward, gradient=gradient, inplace=((0, 0), (1, 0)),
     aliases=("ElementWiseSum", "_sparse_add_n", "_sparse_ElementWiseSum"), cases=cases,
     refusals={"add_n/shape": {"shapes": {"args": [(2, 3), (3, 2)]}}},
-    tier=1, gradient_rows="head",
+    tier=1, gradient_rows="head", elementwise=True,
 ))

@@ -217,7 +217,7 @@ def _register(row, aliases, tier):
         needs=("lhs", "rhs") if backward and row != "add" else (), aliases=aliases,
         cases=lambda draw: cases(draw, pair),
         refusals={"broadcast/shape": {"shapes": {"lhs": (2, 3), "rhs": (2,)}}},
-        tier=tier, reports=report,
+        tier=tier, reports=report, elementwise=True,
     ))
 
 

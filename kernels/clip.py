@@ -78,6 +78,6 @@ register(Op(
     refusals={"clip/shape": {
         "params": {"a_min": 0, "a_max": 1}, "shapes": {"data": (2, 3), "output": (2,)},
     }},
-    tier=1, method="clip", numbered_input=True,
+    tier=1, method="clip", numbered_input=True, elementwise=True,
     keeps_zero=ZeroWhen("a_min <= 0 <= a_max", lambda p: p.a_min <= 0 <= p.a_max),
 ))

@@ -163,7 +163,7 @@ def _register(name, row, aliases, tier, keeps_zero=None, gradient_rows=""):
         needs=("lhs", "rhs") if backward else (), inplace=((0, 0), (1, 0)), aliases=aliases,
         cases=cases, no_gradient_clause="elementwise/grad-add",
         refusals={"elementwise/shape": {"shapes": {"lhs": (2, 3), "rhs": (2, 1)}}},
-        tier=tier, keeps_zero=keeps_zero, gradient_rows=gradient_rows,
+        tier=tier, keeps_zero=keeps_zero, gradient_rows=gradient_rows, elementwise=True,
     ))
 
 

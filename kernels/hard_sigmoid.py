@@ -62,5 +62,5 @@ register(Op(
     gradient=slope_rule(lambda p, x, y: p.alpha * ((y > 0) * (y < 1))),
     inplace_backward=(("head", "data"), ("output", "data")), cases=cases,
     refusals={"hard_sigmoid/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
-    tier=2, numbered_input=True,
+    tier=2, numbered_input=True, elementwise=True,
 ))

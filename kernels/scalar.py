@@ -201,7 +201,7 @@ def _register(name, row, reverse, alias, tier, keeps_zero=None, gradient_rows=""
         aliases=(alias,) if alias else (), cases=cases,
         refusals={"scalar/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
         tier=tier, numbered_input=not name.startswith("_scatter"), keeps_zero=keeps_zero, gradient_rows=gradient_rows,
-        keeps_rank=keeps_rank,
+        keeps_rank=keeps_rank, elementwise=True,
     ))
 
 

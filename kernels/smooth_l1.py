@@ -76,5 +76,5 @@ register(Op(
     gradient=slope_rule(lambda p, x, y: (p.scalar * p.scalar * x).clip(a_min=-1, a_max=1)),
     inplace_backward=(("head", "data"), ("data", "data")), cases=cases,
     refusals={"smooth_l1/shape": {"shapes": {"data": (2, 3), "output": (2,)}}},
-    tier=1, numbered_input=True,
+    tier=1, numbered_input=True, elementwise=True,
 ))

@@ -391,6 +391,7 @@ def register_unary(
         cases=lambda draw: Case({}, {"data": draw.shape(1, 4)}, {"data": values}),
         refusals={"unary/shape": {"shapes": {"data": (2, 3), "output": (2, 4)}}},
         tier=tier, method=name if method else "", numbered_input=True, keeps_zero=zero, gradient_rows=rows,
+        elementwise=True,
     ))
 
 

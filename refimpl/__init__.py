@@ -19,7 +19,7 @@ from . import io, initializer, lr_scheduler, misc, optimizer, metric, kvstore
 from . import image
 from . import callback, monitor, executor_manager, model
 from . import module
-from . import rnn, data, visualization, test_utils, onnx, contrib
+from . import rnn, data, visualization, test_utils, contrib
 from . import image as img
 from . import initializer as init
 from . import kvstore as kv

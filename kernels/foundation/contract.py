@@ -138,6 +138,9 @@ class Op:
     """Storages of weight and states of which an update changes the rows of a row_sparse gradient only."""
     keeps_rank: bool = False
     """Whether the first output has as many axes as the first input, so that one follows from the other."""
+    elementwise: bool = False
+    """Whether an element of the output is computed from one element of each input, which stands at its place when all
+    inputs are stretched to the output's shape, as NumPy broadcasts."""
     color: str = ""
     """The colour of a layer in pictures of networks."""
     label: str = ""

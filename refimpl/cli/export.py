@@ -12,12 +12,15 @@ import typer
 
 from .. import symbol
 from ..base import decides
-from ..export import cutting
+from ..export import cutting, pytorch
 from ..export.judging import Verdict
-from ..export.prediction import Prediction, prediction
+from ..export.onnx_check import check
 from ..files.atomic import write_atomically
 from ..files.reading import read_file
 from ..model import load_params
+from ..onnx import writing
+from ..onnx.converting import converted, with_batch
+from ..symbol.prediction import Prediction, prediction
 from . import feeding
 from .answers import finds_boxes, read_synset
 from .errors import refuse, say
@@ -157,14 +160,11 @@ def _exported(
     feeds = list(_feeds(found, asked, prefix, epoch, given)) if asked.checked else []
     if asked.file.suffix == ".py":
         return _module(found, asked, Path(prefix).name, feeds)
-    from ..onnx import writing
-    from ..onnx.converting import converted, with_batch
     writing.imported()
     graph = converted(found.symbol, found.params, found.inputs, asked.opset, free_batch=asked.free_batch)
-    write_atomically(asked.file, writing.model(graph).SerializeToString())
+    write_atomically(asked.file, writing.content(writing.model(graph)))
     verdicts: list[Verdict] = []
     if feeds:
-        from ..export.onnx_check import check
         proto = writing.imported().load_model(str(asked.file))
         for feed in feeds:
             verdicts = _worse(verdicts, check(found, graph, proto, feed))
@@ -176,7 +176,6 @@ def _exported(
 
 
 def _module(found: Prediction, asked: Asked, name: str, feeds: Sequence[Arrays]) -> tuple[list[Path], list[Verdict]]:
-    from ..export import pytorch
     look = asked.look
     shape = next(iter(found.inputs.values()))[0]
     channels = shape[1] if len(shape) == 4 else 1
@@ -217,8 +216,7 @@ def _feeds(found: Prediction, asked: Asked, prefix: str, epoch: int, given: Shap
 
 
 def _drawn(found: Prediction) -> Arrays:
-    from ..export.pytorch.checking import drawn
-    return drawn(found)
+    return pytorch.drawn(found)
 
 
 def _worse(first: Sequence[Verdict], second: Sequence[Verdict]) -> list[Verdict]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base import decides, refusal
-from ..onnx import export_model
+from ..onnx import export_model, writing
 
 OTHER = "an ONNX file is not read as a network here; run it with onnxruntime, or load the checkpoint it was made of"
 
@@ -25,7 +25,6 @@ def get_model_metadata(model_file: str) -> dict[str, list[tuple[str, tuple[int, 
         ImportError: onnx is not installed.
         OSError: the file cannot be read.
     """
-    from ..onnx import writing
     graph = writing.imported().load_model(model_file).graph
     stored = {value.name for value in graph.initializer}
 

@@ -37,13 +37,7 @@ def cut(text: str, until: str) -> str:
             if node["op"] != "null" and (until == node["name"] or until.startswith(f"{node['name']}_"))]
     if not ends:
         return text
-    needed, waiting = set(), list(ends)
-    while waiting:
-        place = waiting.pop()
-        if place not in needed:
-            needed.add(place)
-            waiting += [source[0] for source in nodes[place]["inputs"]]
-    kept = sorted(needed)
+    kept = _needed(nodes, ends)
     moved = {old: new for new, old in enumerate(kept)}
     made = [{**nodes[old], "inputs": [[moved[s[0]], *s[1:]] for s in nodes[old]["inputs"]]} for old in kept]
     for node in made:  # of the oldest files: the forward node of a gradient
@@ -52,6 +46,17 @@ def cut(text: str, until: str) -> str:
     more = {key: value for key, value in graph.items() if key not in ("nodes", "arg_nodes", "node_row_ptr", "heads")}
     heads = [[moved[place], 0] for place in ends]
     return json.dumps({"nodes": made, "arg_nodes": variables, "heads": heads, **more})
+
+
+def _needed(nodes: list[dict[str, Any]], ends: list[int]) -> list[int]:
+    """The places of the nodes that the nodes at ``ends`` read, directly or not, and of these."""
+    needed, waiting = set(), list(ends)
+    while waiting:
+        place = waiting.pop()
+        if place not in needed:
+            needed.add(place)
+            waiting += [source[0] for source in nodes[place]["inputs"]]
+    return sorted(needed)
 
 
 def _graph(text: str) -> dict[str, Any]:

@@ -30,8 +30,9 @@ SMALLEST = {"float16": 2.0**-24, "float32": 2.0**-126, "float64": 2.0**-1022}
 MOST_NUMBERS = 40_000  # that the oracle's arithmetic, which is Python, may read and write in one layer
 _LAST_ROUNDING = 4  # units of the result that every operator may be off by, unless it only moves numbers
 _FACTOR = 32  # errors of our single precision that stand for those of another order of operations
-_SATURATES = 8  # units of 1 that functions with values between -1 and 1 may be off by, as rational formulas are
-_BOUNDED = frozenset(("sigmoid", "tanh", "erf", "softsign", "softmax", "SoftmaxActivation", "RNN", "hard_sigmoid"))
+_SATURATES = 8  # units of 1 that the next ones may be off by, as rational formulas are
+_BOUNDED = frozenset(("sigmoid", "tanh", "erf", "softmax", "RNN"))
+_BOUNDED_KINDS = frozenset(("sigmoid", "tanh", "gelu", "elu", "selu"))  # of layers with an act_type
 
 
 class Verdict(NamedTuple):
@@ -99,16 +100,9 @@ class _Judge:
         return found
 
     def _node(self, node: Node, rng: np.random.Generator) -> Verdict | None:
-        read = [self.values[key_of(entry)] for entry in node.inputs]
-        arrays = [value for value in read if value is not None]
-        layer = Layer(node, arrays) if len(arrays) == len(read) else None
-        names = [node.entry_name(index) for index in range(node.visible_count())]
-        for index, name in enumerate(names):
-            value = self.given.get(name)
-            self.values[id(node), index] = None if value is None else np.asarray(value)
-        judged = [index for index, name in enumerate(names) if name in self.given]
-        if len(judged) < len(names) and layer is not None:
-            self._fill(layer, names)
+        arrays = [value for value in (self.values[key_of(entry)] for entry in node.inputs) if value is not None]
+        layer = Layer(node, arrays) if len(arrays) == len(node.inputs) else None
+        judged = self._keep(node, layer)
         if not judged:
             return None
         if layer is None:
@@ -117,16 +111,16 @@ class _Judge:
         worst = max(found, key=lambda verdict: (not verdict.ok, verdict.worst))
         return worst._replace(elements=sum(verdict.elements for verdict in found))
 
-    def _fill(self, layer: Layer, names: list[str]) -> None:
-        """Compute outputs that the exported run did not show."""
-        kind = next((value.dtype for value in layer.arrays if value.dtype.kind == "f"), SINGLE)
-        try:
-            made = layer.run(kind=kind)
-        except MXNetError:
-            return
+    def _keep(self, node: Node, layer: Layer | None) -> list[int]:
+        """Keep the outputs of a layer for those that read it; those that the exported run shows are returned."""
+        names = [node.entry_name(index) for index in range(node.visible_count())]
+        shown = [index for index, name in enumerate(names) if name in self.given]
+        made: list[np.ndarray | None] = [None] * len(names)
+        if len(shown) < len(names) and layer is not None:
+            made = list(_computed(layer)) or made
         for index, (name, value) in enumerate(zip(names, made, strict=True)):
-            if name not in self.given:
-                self.values[id(layer.node), index] = value.astype(kind) if value.dtype.kind == "f" else value
+            self.values[id(node), index] = np.asarray(self.given[name]) if index in shown else value
+        return shown
 
     @decides("Export/shapes")
     def _output(self, layer: Layer, index: int, rng: np.random.Generator) -> Verdict:
@@ -155,6 +149,15 @@ class _Judge:
         return verdict._replace(elements=len(given), worst=float(units[at]), ok=bool(units[at] <= 1), note=note)
 
 
+def _computed(layer: Layer) -> list[np.ndarray]:
+    """What a layer makes, in the type of its inputs; nothing where the operator refuses them."""
+    kind = next((value.dtype for value in layer.arrays if value.dtype.kind == "f"), SINGLE)
+    try:
+        return [value.astype(kind) if value.dtype.kind == "f" else value for value in layer.run(kind=kind)]
+    except MXNetError:
+        return []
+
+
 def _told(sides: Any) -> str:
     return f"({', '.join(str(int(side)) for side in sides)})"
 
@@ -175,32 +178,52 @@ def expected(part: Part, index: int, given: np.ndarray, kind: np.dtype) -> tuple
     Raises:
         MXNetError: the operator refuses its inputs.
     """
-    layer, unit = part.layer, UNITS.get(kind.name, UNITS["float32"])
-    sums = unit if kind == np.float64 else UNITS["float32"]  # float16 is added up in float32
-    last, tiny = unit * (1 if kind == np.float16 else _LAST_ROUNDING), SMALLEST.get(kind.name, SMALLEST["float32"])
+    layer, allowed = part.layer, _Allowed.of(part.layer, kind)
     small = not part.terms and _numbers(layer) <= MOST_NUMBERS and kind != np.float64
-    found = None
     if not small or part.take is part.at:  # the whole layer, in machine code
         exact = wide(layer.run()[index].reshape(-1)[part.take])
         if np.array_equal(wide(given), exact, equal_nan=True):
             return exact, np.zeros(exact.shape)
     if part.terms:
         sizes = layer.run([np.abs(value) if value.dtype.kind == "f" else value for value in layer.arrays])
-        return exact, part.terms * sums * np.abs(sizes[index].reshape(-1)[part.take]) + last * np.abs(exact) + tiny
-    slack = _SATURATES * sums * _saturates(layer) + tiny
-    if small:
-        found = _tracked(part, index)
-    if found is None:
-        exact = wide(layer.run()[index].reshape(-1)[part.take])
-        moved = np.array_equal(exact.astype(kind).astype(np.float64), exact, equal_nan=True) and slack == tiny
-        found = exact, np.full(exact.shape, 0.0 if moved else np.inf)
-    exact, bound = found
+        return exact, part.terms * allowed.sums * np.abs(sizes[index].reshape(-1)[part.take]) + allowed.near(exact)
+    exact, bound = (_tracked(part, index) if small else None) or _moved(part, index, allowed)
     free = ~np.isfinite(bound) | np.isnan(exact)  # behind a branch that rounding decides, or at a pole
-    stays = (bound == 0) & (slack == tiny) & (exact.astype(kind) == exact)
+    stays = (bound == 0) & (allowed.slack == 0) & (exact.astype(kind) == exact) & ~free
     if free.any():
         nearer, off = _measured(part, index, given)
-        exact, bound = np.where(free, nearer, exact), np.where(free, off * sums / UNITS["float32"], bound)
-    return exact, np.where(stays & ~free, 0.0, bound + last * np.abs(exact) + slack)
+        exact, bound = np.where(free, nearer, exact), np.where(free, off * allowed.sums / UNITS["float32"], bound)
+    return exact, np.where(stays, 0.0, bound + allowed.near(exact) + allowed.slack)
+
+
+class _Allowed(NamedTuple):
+    """What any element of a layer may be off by."""
+
+    kind: np.dtype
+    sums: float
+    """The unit of the arithmetic; half precision is added up in single precision."""
+    last: float
+    """Units of the result."""
+    tiny: float
+    slack: float
+
+    @classmethod
+    def of(cls, layer: Layer, kind: np.dtype) -> _Allowed:
+        name = kind.name if kind.name in UNITS else "float32"
+        sums = UNITS["float64" if name == "float64" else "float32"]
+        last = UNITS[name] * (1 if name == "float16" else _LAST_ROUNDING)
+        return cls(kind, sums, last, SMALLEST[name], _SATURATES * sums * _saturates(layer))
+
+    def near(self, exact: np.ndarray) -> np.ndarray:
+        """The last rounding of results."""
+        return self.last * np.abs(exact) + self.tiny
+
+
+def _moved(part: Part, index: int, allowed: _Allowed) -> tuple[np.ndarray, np.ndarray]:
+    """The elements, which are exact where all of them are numbers of their type, and nothing is known elsewhere."""
+    exact = wide(part.layer.run()[index].reshape(-1)[part.take])
+    moved = allowed.slack == 0 and np.array_equal(exact.astype(allowed.kind), exact, equal_nan=True)
+    return exact, np.full(exact.shape, 0.0 if moved else np.inf)
 
 
 def _measured(part: Part, index: int, given: np.ndarray) -> tuple[np.ndarray, float]:
@@ -223,7 +246,7 @@ def _numbers(layer: Layer) -> int:
 
 def _saturates(layer: Layer) -> bool:
     """Whether an operator is one of functions that other libraries compute to a part of 1, not of the result."""
-    return layer.operator in _BOUNDED or getattr(layer.params, "act_type", "") in (*_BOUNDED, "gelu", "elu", "selu")
+    return layer.operator in _BOUNDED or getattr(layer.params, "act_type", "") in _BOUNDED_KINDS
 
 
 def _tracked(part: Part, index: int) -> tuple[np.ndarray, np.ndarray] | None:

@@ -12,24 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.convolution import spacing
-from ..kernels.deconvolution import target_of, whole_sizes
+from ..kernels import convolution, deconvolution
 from .layer import Layer
 
 Shape = tuple[int, ...]
 
+spacing: Any = convolution.spacing  # pages are untyped
+target_of: Any = deconvolution.target_of
+whole_sizes: Any = deconvolution.whole_sizes
+
 MOST_TERMS = 4_000_000  # products that the drawn elements of a layer may need
 MOST_TRACKED = 20_000  # numbers of a row of which bounds are kept
 _ROWS = 4  # rows of a matrix product, each with many columns
-_ELEMENTWISE = frozenset((
-    "unary", "scalar", "elementwise", "broadcast", "activation", "leaky_relu", "clip", "smooth_l1", "hard_sigmoid",
-    "add_n", "where", "quadratic",
-))
-"""Pages whose operators compute an element of the output from one element of each input."""
-
-
-_WHOLE = frozenset(("_contrib_div_sqrt_dim",))
-"""Operators of these pages that read more: the size of an axis."""
 
 
 class Part(NamedTuple):
@@ -45,6 +39,21 @@ class Part(NamedTuple):
     """How many products each is a sum of; 0 where it is no sum of products."""
 
 
+Rule = Callable[[Layer, Shape, int, np.random.Generator], "Part | None"]
+RULES: dict[str, Rule] = {}
+"""Operator -> what cuts a few elements out of its layer, or gives None where it cannot."""
+
+
+def rule(*operators: str) -> Callable[[Rule], Rule]:
+    """Register a rule for operators."""
+
+    def kept(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(operators, function))
+        return function
+
+    return kept
+
+
 def narrowed(layer: Layer, index: int, shape: Shape, count: int, rng: np.random.Generator) -> Part:
     """At most ``count`` elements of an output, drawn.
 
@@ -55,11 +64,10 @@ def narrowed(layer: Layer, index: int, shape: Shape, count: int, rng: np.random.
         count: the number of elements.
         rng: what draws.
     """
-    rule = _RULES.get(layer.operator)
-    page = layer.node.op.forward.__module__.rpartition(".")[2] if layer.node.op is not None else ""
-    if rule is None and page in _ELEMENTWISE:
-        rule = _elementwise
-    part = rule(layer, shape, count, rng) if rule is not None and index == 0 and prod(shape) else None
+    found = RULES.get(layer.operator)
+    if found is None and layer.node.op is not None and layer.node.op.elementwise:
+        found = _elementwise
+    part = found(layer, shape, count, rng) if found is not None and index == 0 and 0 not in shape else None
     if part is None:
         at = drawn(shape, count, rng)
         part = Part(layer, at, at, _terms(layer, prod(shape)))
@@ -82,13 +90,13 @@ def _terms(layer: Layer, size: int) -> int:
     p, name = layer.params, layer.operator
     if name == "Pooling" and p.pool_type in ("avg", "sum"):
         return prod(layer.arrays[0].shape[2:] if p.global_pool else p.kernel) + 2
-    if name in ("sum", "mean", "nansum"):
+    if name in ("sum", "mean"):
         return max(1, layer.arrays[0].size // max(size, 1)) + 2
     if name.startswith("_contrib_interleaved_matmul"):
         return max(layer.arrays[0].shape) + layer.arrays[0].shape[-1] // (3 * p.heads) + 3
     if name == "_contrib_div_sqrt_dim":
         return 4
-    if name in ("dot", "batch_dot", "_linalg_gemm2", "khatri_rao"):
+    if name in ("dot", "batch_dot", "_linalg_gemm2"):
         return max(max(value.shape, default=1) for value in layer.arrays) + 2
     return 0
 
@@ -96,20 +104,28 @@ def _terms(layer: Layer, size: int) -> int:
 # --- one element of each input --------------------------------------------------------------------
 
 
-def _elementwise(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
-    arrays = layer.arrays
-    if layer.operator in _WHOLE or (layer.operator == "where" and arrays[0].shape != shape):
-        return None
+def _elementwise(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part:
     at = drawn(shape, count, rng)
-    if layer.operator == "LeakyReLU" and len(arrays) == 2:
-        channels = np.unravel_index(at, shape)[1]
-        gamma = np.broadcast_to(arrays[1], shape[1])[channels]
-        return Part(Layer(layer.node, [arrays[0].reshape(-1)[at][None], gamma]), at, np.arange(len(at)))
     places = np.unravel_index(at, shape)
-    given = [np.broadcast_to(value, shape)[places] for value in arrays]
+    given = [np.broadcast_to(value, shape)[places] for value in layer.arrays]
     return Part(Layer(layer.node, given), at, np.arange(len(at)))
 
 
+@rule("where")
+def _where(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
+    return _elementwise(layer, shape, count, rng) if layer.arrays[0].shape == shape else None  # else it is for rows
+
+
+@rule("LeakyReLU")
+def _leaky_relu(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part:
+    if len(layer.arrays) == 1:
+        return _elementwise(layer, shape, count, rng)
+    at = drawn(shape, count, rng)
+    gamma = np.broadcast_to(layer.arrays[1], shape[1])[np.unravel_index(at, shape)[1]]
+    return Part(Layer(layer.node, [layer.arrays[0].reshape(-1)[at][None], gamma]), at, np.arange(len(at)))
+
+
+@rule("BatchNorm")
 def _batch_norm(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     if layer.params.output_mean_var:
         return None
@@ -142,6 +158,7 @@ def _rows(
     return numbers, rows[numbers], flat[numbers].reshape(-1)[take], take
 
 
+@rule("softmax", "log_softmax", "softmin")
 def _softmax(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     if len(layer.arrays) > 1:
         return None
@@ -149,12 +166,14 @@ def _softmax(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -
     return found and Part(layer.changed([found[1]], axis=-1), found[2], found[3])
 
 
+@rule("SoftmaxActivation")
 def _softmax_activation(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     axes = (1 if layer.params.mode == "channel" else len(shape) - 1,)
     found = _rows(layer, shape, axes, count, rng)
     return found and Part(layer.changed([found[1]], mode="instance"), found[2], found[3])
 
 
+@rule("LayerNorm")
 def _layer_norm(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     found = _rows(layer, shape, (layer.params.axis % len(shape),), count, rng)
     if found is None or layer.params.output_mean_var:
@@ -162,12 +181,14 @@ def _layer_norm(layer: Layer, shape: Shape, count: int, rng: np.random.Generator
     return Part(layer.changed([found[1], *layer.arrays[1:]], axis=-1), found[2], found[3])
 
 
+@rule("L2Normalization")
 def _l2_normalization(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     axes = {"channel": (1,), "instance": tuple(range(1, len(shape))), "spatial": tuple(range(2, len(shape)))}
     found = _rows(layer, shape, axes[layer.params.mode], count, rng)
     return found and Part(layer.changed([found[1]], mode="instance"), found[2], found[3])
 
 
+@rule("InstanceNorm")
 def _instance_norm(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     found = _rows(layer, shape, tuple(range(2, len(shape))), count, rng)
     if found is None:
@@ -177,6 +198,7 @@ def _instance_norm(layer: Layer, shape: Shape, count: int, rng: np.random.Genera
     return Part(layer.changed(arrays), found[2], found[3])
 
 
+@rule("LRN")
 def _lrn(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     found = _rows(layer, shape, (1,), count, rng)
     return found and Part(layer.changed([found[1][:, :, None, None]]), found[2], found[3])
@@ -192,6 +214,7 @@ def _grid(rows: int, columns: int, terms: int, count: int, rng: np.random.Genera
     return [np.sort(rng.choice(n, k, replace=False)) for n, k in ((rows, few), (columns, min(columns, count // few)))]
 
 
+@rule("FullyConnected")
 def _fully_connected(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     data, weight, *bias = layer.arrays
     data = data.reshape(prod(shape[:-1]), -1)
@@ -202,6 +225,7 @@ def _fully_connected(layer: Layer, shape: Shape, count: int, rng: np.random.Gene
     return Part(small, at, np.arange(len(at)), weight.shape[1] + 1)
 
 
+@rule("dot", "batch_dot", "_linalg_gemm2")
 def _product(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     """Some rows of the left matrix, or of each of a batch of them."""
     left, right = layer.arrays[:2]
@@ -234,10 +258,11 @@ def _patches(data: np.ndarray, image: np.ndarray, channels: np.ndarray, pixels: 
     rank = len(pixels)
     places = [_along(each, axis, rank) for axis, each in enumerate(pixels)]
     inside = np.logical_and.reduce(np.broadcast_arrays(*[place >= 0 for place in places]))
-    index = (image.reshape(-1, *(1,) * (rank + 1)), channels.reshape(*channels.shape, *(1,) * rank))
-    return np.where(inside, data[(*index, *[np.maximum(place, 0) for place in places])], 0)
+    index = image.reshape(-1, *(1,) * (rank + 1)), channels.reshape(*channels.shape, *(1,) * rank)
+    return np.where(inside, data[index + tuple(np.maximum(place, 0) for place in places)], 0)
 
 
+@rule("Convolution")
 def _convolution(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     """Each element becomes a filter of its own group, as large as what it reads."""
     data, weight, *bias = layer.arrays
@@ -259,6 +284,7 @@ def _convolution(layer: Layer, shape: Shape, count: int, rng: np.random.Generato
     return Part(small, at, np.arange(many), terms + 1)
 
 
+@rule("Deconvolution")
 def _deconvolution(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     """Each element becomes a filter of its own group, of those taps that reach it."""
     data, weight, *bias = layer.arrays
@@ -282,8 +308,8 @@ def _deconvolution(layer: Layer, shape: Shape, count: int, rng: np.random.Genera
     channels = (filters // per_group * own)[:, None] + np.arange(own)
     read = _patches(data, image, channels, pixels)
     rank = len(taps)
-    index = (channels.reshape(*channels.shape, *(1,) * rank), (filters % per_group).reshape(-1, *(1,) * (rank + 1)))
-    filled = weight[(*index, *[_along(each, axis, rank) for axis, each in enumerate(taps)])]
+    index = channels.reshape(*channels.shape, *(1,) * rank), (filters % per_group).reshape(-1, *(1,) * (rank + 1))
+    filled = weight[index + tuple(_along(each, axis, rank) for axis, each in enumerate(taps))]
     many = len(at)
     small = layer.changed(
         [read.reshape(1, -1, *kernel), filled.reshape(-1, 1, *kernel), *[value[filters] for value in bias]],
@@ -293,11 +319,4 @@ def _deconvolution(layer: Layer, shape: Shape, count: int, rng: np.random.Genera
     return Part(small, at, np.arange(many), terms + 1)
 
 
-_RULES: dict[str, Callable[[Layer, Shape, int, np.random.Generator], Part | None]] = {
-    "BatchNorm": _batch_norm, "softmax": _softmax, "log_softmax": _softmax, "softmin": _softmax,
-    "SoftmaxActivation": _softmax_activation, "LayerNorm": _layer_norm, "L2Normalization": _l2_normalization,
-    "InstanceNorm": _instance_norm, "LRN": _lrn, "FullyConnected": _fully_connected, "dot": _product,
-    "batch_dot": _product, "_linalg_gemm2": _product, "Convolution": _convolution, "Deconvolution": _deconvolution,
-}
-
-__all__ = ["Part", "drawn", "narrowed"]
+__all__ = ["RULES", "Part", "drawn", "narrowed"]

@@ -12,7 +12,7 @@ from ..kernels.foundation import known
 from ..symbol import Symbol, inference
 from ..symbol.ir import Node, variables
 from .building import OPSET, Builder, Free, NeedsOpset, NoForm
-from .rules import RULES
+from .rule_table import RULES
 
 Shape = tuple[int, ...]
 NEWEST = 28
@@ -147,7 +147,8 @@ class _Conversion:
             if node.name not in self.params:
                 inputs[node.name] = self.shapes[id(node), 0], self.types[id(node), 0]
         self._find_batch(inputs)
-        layers, shapes = {}, {}
+        layers: dict[str, str] = {}
+        shapes: dict[str, tuple[Shape, np.dtype]] = {}
         for node in self.order:
             if node.op is None:
                 continue

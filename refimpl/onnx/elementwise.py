@@ -182,8 +182,7 @@ def _tests() -> dict[str, Rule]:
 
 def _leaky(b: Builder, p: Any, s: Any, x: str, *gamma: str) -> str:
     if p.act_type == "prelu":
-        shape = gamma and s[1]
-        slope = gamma[0]
+        shape, slope = tuple(s[1]), gamma[0]
         if len(shape) == 1 < len(s[0]) and shape[0] != 1:
             slope = b.shaped(slope, (shape[0], *(1,) * (len(s[0]) - 2)))
         elif len(shape) == 2 and shape[0] == 1 and len(s[0]) > 2:

@@ -89,7 +89,8 @@ def _gemm(b: Builder, p: Any, s: Any, x: str, y: str, *c: str) -> str:
     order.insert(rank - 2, order.pop(p.axis % rank))  # the rows of a matrix lie along the axis, its columns at the end
     turned = order != list(range(rank))
     if turned:
-        x, y, *c = (b.add("Transpose", one, perm=order) for one in (x, y, *c))
+        x, y, *more = (b.add("Transpose", one, perm=order) for one in (x, y, *c))
+        c = tuple(more)
     found = _batch_dot(b, p, s, x, y)
     found = found if p.alpha == 1 else b.add("Mul", found, b.constant(p.alpha))
     found = b.add("Add", found, b.add("Mul", c[0], b.constant(p.beta))) if c else found
@@ -204,7 +205,7 @@ def _adaptive(b: Builder, p: Any, s: Any, x: str) -> str:
 
 
 RULES: dict[str, Rule] = {
-    "Convolution": _convolution, "Convolution_v1": _convolution, "Deconvolution": _deconvolution,
+    "Convolution": _convolution, "Deconvolution": _deconvolution,
     "FullyConnected": _dense, "batch_dot": _batch_dot, "dot": _dot, "_linalg_gemm": _gemm, "_linalg_gemm2": _gemm,
     "BatchNorm": _batch_norm, "BatchNorm_v1": _batch_norm, "_contrib_SyncBatchNorm": _batch_norm,
     "LayerNorm": _layer_norm, "GroupNorm": _group_norm,

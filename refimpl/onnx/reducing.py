@@ -34,7 +34,7 @@ def _reduction(op: str) -> Rule:
 def _without_nan(op: str, value: int) -> Rule:
     def rule(b: Builder, p: Any, s: Any, x: str) -> str:
         x = b.add("Where", b.add("IsNaN", x), b.constant(value), x)
-        return _reduction(op)(b, p, s, x)
+        return b.shaped(over(b, op, x, reduced_axes(p, len(s[0])), len(s[0])), b.outs[0])
 
     return rule
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..base import decides, refusal
+from ..libinfo import __version__
 from .building import Builder, ElementType, Free
 from .converting import Graph
 
+MOST_BYTES = 2**31 - 1  # protobuf reads no larger message
 INSTALL = "Onnx and protobuf need to be installed: pip install refimpl[onnx]"
 
 
@@ -35,7 +37,6 @@ def model(graph: Graph, *, every: bool = False) -> Any:
         graph: the graph.
         every: whether every visible output of a layer is an output of the model.
     """
-    from .. import __version__
     helper, b = imported().helper, graph.builder
     nodes, constants = nodes_of(b)
     names = [*graph.outputs, *(name for name in graph.layers.values() if name not in graph.outputs)] if every \
@@ -49,6 +50,21 @@ def model(graph: Graph, *, every: bool = False) -> Any:
     return helper.make_model(
         made, opset_imports=[opset], ir_version=version, producer_name="refimpl", producer_version=__version__,
     )
+
+
+def content(proto: Any) -> bytes:
+    """The bytes of a model's file.
+
+    Raises:
+        MXNetError: there are more than a file of one piece can have.
+    """
+    size = proto.ByteSize()
+    if size > MOST_BYTES:
+        raise refusal(
+            "Onnx/size",
+            f"the model has {size} bytes, and a file of ONNX {MOST_BYTES} at most; export a part, with until",
+        )
+    return proto.SerializeToString()  # type: ignore[no-any-return]  # bytes
 
 
 def nodes_of(b: Builder) -> tuple[list[Any], list[Any]]:
@@ -112,4 +128,4 @@ def run(proto: Any, given: Mapping[str, np.ndarray], *, optimised: bool = True) 
     return dict(zip(names, opened.run(names, dict(given)), strict=True))
 
 
-__all__ = ["INSTALL", "imported", "model", "nodes_of", "run", "session"]
+__all__ = ["INSTALL", "content", "imported", "model", "nodes_of", "run", "session"]

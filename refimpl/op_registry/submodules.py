@@ -55,17 +55,23 @@ ABSENT: dict[str, str] = {
 """The modules of MXNet 1.9.1 that are not here on purpose, and what stands instead."""
 
 
+LATE = ("onnx", "contrib.onnx")
+"""Modules that are imported when they are first asked for, because scripts that train ask for none of them."""
+
+
 def absent(module: str, kind: type[Exception] = ImportError) -> Exception:
     """The error of asking for a module of :data:`ABSENT`, in one line."""
     return refusal("runtime/absent-module", f"mx.{module} is not here: {ABSENT[module]}", kind)
 
 
 def absent_attributes(package: str) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package: says of the modules that are not here what stands instead."""
+    """The ``__getattr__`` of a package: imports late modules, and says what stands instead of absent ones."""
     parent = package.partition(".")[2]
 
     def attribute(name: str) -> Any:
         module = f"{parent}.{name}" if parent else name
+        if module in LATE:
+            return import_module(f"{package}.{name}")
         if module in ABSENT:
             raise absent(module, AttributeError)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")

@@ -87,7 +87,7 @@ def test_a_layer_in_python_is_named(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.clause("Cli/export", "Onnx/checked")
 def test_a_layer_that_differs_ends_with_1(saved, capsys, monkeypatch):
-    from refimpl.onnx.rules import RULES
+    from refimpl.onnx.rule_table import RULES
     plain = RULES["Pooling"]
     monkeypatch.setitem(RULES, "Pooling", lambda b, p, s, x: plain(b, p._replace(pool_type="avg"), s, x))
     code, out, _ = run(capsys, saved("lenet"), 0, "-o", "net.onnx", "--input", "data=1,1,28,28")

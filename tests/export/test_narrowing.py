@@ -6,17 +6,13 @@ import numpy as np
 import pytest
 
 from refimpl.export.layer import Layer
-from refimpl.export.narrowing import _ELEMENTWISE, _RULES, _WHOLE, narrowed
+from refimpl.export.narrowing import RULES, narrowed
 from refimpl.kernels import distinct, get
 from refimpl.kernels.foundation.loop import python_loops
 from refimpl.oracle.pages.draws import SeededDraw, example
 from refimpl.symbol.ir import Entry, Node
 
-ELEMENTWISE = [
-    op.name for op in distinct()
-    if op.forward.__module__.rpartition(".")[2] in _ELEMENTWISE and op.cases and op.name not in _WHOLE
-    and not op.name.startswith("_backward")
-]
+ELEMENTWISE = [op.name for op in distinct() if op.elementwise and op.cases]
 SEEDS = range(12)
 
 
@@ -26,7 +22,7 @@ def drawn_layer(name: str, seed: int) -> Layer:
     return Layer(Node(of.op, "layer", {}, inputs, params=of.p), of.arrays)
 
 
-@pytest.mark.parametrize("name", [*_RULES, *ELEMENTWISE])
+@pytest.mark.parametrize("name", [*RULES, *ELEMENTWISE])
 def test_elements_are_those_of_the_whole_layer(name: str) -> None:
     smaller = 0
     for seed in SEEDS:

@@ -8,7 +8,7 @@ import pytest
 import refimpl as mx
 from refimpl.kernels.foundation import get
 from refimpl.onnx.building import Builder, Free, NoForm, product
-from refimpl.onnx.rules import RULES
+from refimpl.onnx.rule_table import RULES
 
 from .onnx_running import drawn, lone, numbers, run, wrong
 

@@ -9,8 +9,8 @@ import pytest
 
 import refimpl as mx
 from refimpl.export import cutting
-from refimpl.export.prediction import PREDICTIONS, ended, prediction
 from refimpl.kernels.foundation import get
+from refimpl.symbol.prediction import PREDICTIONS, ended, prediction
 
 
 def kinds(found):

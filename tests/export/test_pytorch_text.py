@@ -1,10 +1,12 @@
-"""The text of PyTorch modules, without PyTorch: as long as a person's, with the network's names, repeated blocks once."""
+"""The text of PyTorch modules, without PyTorch: short, with the network's names, repeated blocks once."""
 
 from __future__ import annotations
 
 import ast
 import builtins
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 import refimpl as mx
 from refimpl.base import MXNetError
 from refimpl.export.prediction import Prediction, prediction
+from refimpl.export.pytorch import check, write
 from refimpl.export.pytorch.helpers import sources
 from refimpl.export.pytorch.module import Picture, module
 from refimpl.export.pytorch.weights import arrays, changed, rnn_places
@@ -58,7 +61,7 @@ def test_lenet_has_at_most_30_lines_of_code() -> None:
     found = text(predicted(lenet(10, (1, 28, 28)), data=(1, 1, 28, 28)), "lenet")
     assert len(code(found)) <= 30
     inside = found[found.index("class LeNet"):found.index("if __name__")]
-    assert inside.strip() == '''
+    assert inside.strip() == """
 class LeNet(nn.Module):
     def __init__(self):
         super().__init__()
@@ -72,7 +75,7 @@ class LeNet(nn.Module):
         pool2 = F.max_pool2d(torch.tanh(self.conv2(pool1)), 2)
         tanh3 = torch.tanh(self.fc1(pool2.flatten(1)))
         return F.softmax(self.fc2(tanh3), -1)
-'''.strip()
+""".strip()
 
 
 @pytest.mark.clause("Torch/names")
@@ -91,7 +94,8 @@ def test_every_network_is_written_with_names_of_its_own(name: str) -> None:
 
 
 _ARGUMENTS = {
-    "channels", "filters", "kernel", "stride", "padding", "groups", "features", "hidden", "conv", "norm", "act", "dense",
+    "channels", "filters", "kernel", "stride", "padding", "groups", "features", "hidden", "conv", "norm", "act",
+    "dense",
 }
 """Words for a layer whose name is that of its block, and for the numbers in which blocks differ."""
 
@@ -190,6 +194,18 @@ def test_parameters_take_the_form_of_their_layers() -> None:
     assert made["bn.weight"].tolist() == [1, 1, 1]
     assert made["bn.running_mean"].tolist() == found.params["bn_moving_mean"].tolist()
     assert made["bn.num_batches_tracked"].dtype == np.int64
+
+
+@pytest.mark.clause("Torch/extra")
+def test_a_missing_library_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = thin("lenet")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
+    with pytest.raises(MXNetError, match=r"written with safetensors; install it: pip install .refimpl\[pytorch\]"):
+        write(found, tmp_path / "net.py")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(MXNetError, match=r"run by PyTorch; install it: pip install .refimpl\[pytorch\]"):
+        check(found, tmp_path / "net.py")
 
 
 def test_helpers_are_whole_functions_that_name_only_each_other() -> None:

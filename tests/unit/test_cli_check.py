@@ -117,7 +117,7 @@ def test_names_that_are_missing(name, gone):
 @pytest.mark.clause("check/instead")
 @pytest.mark.parametrize(
     ("name", "said"), [
-        ("mxnet.gluon.nn.Dense", "mx.mod.Module"), ("mxnet.contrib.onnx.export_model", "symbol and parameter files"),
+        ("mxnet.gluon.nn.Dense", "mx.mod.Module"), ("mxnet.contrib.quantization.quantize_model", "nothing rewrites"),
         ("mxnet.sym.contrib.fft", "operator _contrib_fft of MXNet 1.9.1 is not implemented here"),
         ("mxnet.sym.FullyConected", "did you mean FullyConnected?"),
         ("mxnet.io.qqq", "spec/reference/porting/bring-your-script.md"),

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .modules import SUFFIXES, of_module, of_onnx
+from .frameworks import SUFFIXES, of_module, of_onnx
 from .references import Reference, of_checkpoint, of_npz
 from .report import VERSION, verified
 from .text import lines

@@ -5,54 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
+from .aligning import aligned
 from .parts import OWN, Input, Item, Key, State
-from .scopes import Choice, Column, Ref, Scope, key_refs, sanitised
+from .scopes import Column, Ref, Scope, key_refs, sanitised
+from .segments import Segment, left, read_by, signature, stem_of
 
 MakeScope = Callable[[str, list[Column], list[Ref], list[str], list[str]], Scope]
 _MOST_ARGUMENTS = 8
 _LEAST = 2
 """Instances of a block."""
-
-
-@dataclass
-class Segment:
-    """Neighbouring items that become one block."""
-
-    begin: int
-    end: int
-    items: list[Item] = field(repr=False)
-
-    @property
-    def inner(self) -> list[Item]:
-        """The items."""
-        return self.items[self.begin:self.end]
-
-    def stem(self) -> str:
-        """What the names of all layers with parameters begin with, up to an underscore."""
-        named = [item.name for item in self.inner if item.init is not None and not item.fixed]
-        return stem_of(named or [item.name for item in self.inner if not item.fixed])
-
-
-def stem_of(names: Sequence[str]) -> str:
-    """What all names begin with, where a word ends."""
-    low, high = min(names), max(names)
-    size = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
-    if size == len(low) and (len(high) == size or high[size] in "_."):
-        return low
-    return low[:max(low[:size].rfind("_"), low[:size].rfind("."), 0)]
-
-
-def read_by(items: Sequence[Item], outputs: Sequence[Key]) -> dict[Key, list[int]]:
-    """Value -> the positions of the items that read it; those behind the last for outputs of the network."""
-    found: dict[Key, list[int]] = {}
-    for index, item in enumerate(items):
-        for place in item.inputs:
-            found.setdefault(place, []).append(index)
-    for place in outputs:
-        found.setdefault(place, []).append(len(items))
-    return found
 
 
 # --- finding ------------------------------------------------------------------------------------------
@@ -75,7 +37,7 @@ def chains(items: list[Item], outputs: Sequence[Key]) -> list[list[Segment]]:
             index += 1
     groups: dict[object, list[Segment]] = {}
     for segment in found:
-        groups.setdefault(_signature(segment, outputs), []).append(segment)
+        groups.setdefault(signature(segment, outputs), []).append(segment)
     return [group for group in groups.values() if len(group) >= 3]
 
 
@@ -110,22 +72,22 @@ def segments(items: list[Item], outputs: Sequence[Key]) -> list[list[Segment]]:
     for number, (begin, end) in enumerate(atoms):
         inner = [item for item in items[begin:end] if not item.fixed]
         if len(inner) > 1 and any(item.init is not None for item in inner):
-            cores.setdefault(_signature(Segment(begin, end, items), outputs), []).append(number)
+            cores.setdefault(signature(Segment(begin, end, items), outputs), []).append(number)
     taken = {number for group in cores.values() for number in group}
     return [_extended(items, atoms, group, taken) for group in cores.values()]
 
 
 def _atoms(items: list[Item], outputs: Sequence[Key]) -> Iterator[tuple[int, int]]:
     """The network, cut wherever a single value goes on; values that are read everywhere do not count."""
-    readers = read_by(items, outputs)
     fixed = {place for item in items if item.fixed for place in item.outputs}
-    far = {place for place, where in readers.items() if where[-1] - where[0] > max(0.35 * len(items), 12)}
+    last_readers = {
+        place: where[-1] for place, where in read_by(items, outputs).items()
+        if place not in fixed and where[-1] - where[0] <= max(0.35 * len(items), 12)
+    }
     live: dict[Key, int] = {}
     begin = 0
     for index, item in enumerate(items):
-        for place in item.outputs:
-            if place in readers and place not in fixed and place not in far:
-                live[place] = readers[place][-1]
+        live |= {place: last_readers[place] for place in item.outputs if place in last_readers}
         live = {place: last for place, last in live.items() if last > index}
         if len(live) <= 1 and not item.fixed:
             yield begin, index + 1
@@ -147,7 +109,7 @@ def _joined(items: list[Item], atoms: list[tuple[int, int]], outputs: Sequence[K
     joined = []
     for group in found:
         segments_ = [Segment(*atom, items) for atom in group]
-        large = [_signature(segment, outputs) for segment in segments_ if segment.end - segment.begin > 1]
+        large = [signature(segment, outputs) for segment in segments_ if segment.end - segment.begin > 1]
         if len(large) > 1 and len(set(large)) == len(large):
             joined.append((group[0][0], group[-1][1]))
         else:
@@ -162,6 +124,11 @@ def _part_of(stem: str, segment: Segment) -> bool:
     )
 
 
+def _belongs(name: str, stem: str) -> bool:
+    """Whether a layer has the name of a block."""
+    return bool(stem) and (name.startswith(stem) or _mates(stem, name))
+
+
 def _extended(items: list[Item], atoms: list[tuple[int, int]], group: list[int], taken: set[int]) -> list[Segment]:
     """The cores of a group with the layers before and behind that belong to them."""
     stems = [Segment(*atoms[number], items).stem() for number in group]
@@ -172,15 +139,13 @@ def _extended(items: list[Item], atoms: list[tuple[int, int]], group: list[int],
         if any(not 0 <= number < len(atoms) or number in taken for number in numbers):
             return False
         inner = [[item for item in items[slice(*atoms[number])] if not item.fixed] for number in numbers]
-        if any(len(each) != 1 or each[0].kind in ("Flatten",) for each in inner):
+        if any(len(each) != 1 for each in inner) or len({each[0].signature() for each in inner}) != 1:
             return False
-        if len({each[0].signature() for each in inner}) != 1:
+        if inner[0][0].kind == "Flatten":
             return False
-        named = [
-            bool(stem) and (each[0].name.startswith(stem) or _mates(stem, each[0].name))
-            for stem, each in zip(stems, inner, strict=True)
-        ]
-        return all(named) or (not any(named) and not any(stems) and len(group) > 1)
+        if not any(stems):
+            return len(group) > 1
+        return all(map(_belongs, [each[0].name for each in inner], stems))
 
     while same(after + 1):
         after += 1
@@ -189,134 +154,6 @@ def _extended(items: list[Item], atoms: list[tuple[int, int]], group: list[int],
     for number in group:
         taken.update(range(number - before, number + after + 1))
     return [Segment(atoms[number - before][0], atoms[number + after][1], items) for number in group]
-
-
-def _signature(segment: Segment, outputs: Sequence[Key]) -> object:
-    external: list[Key] = []
-    refs, made = key_refs(segment.inner, external)
-    left = _left(segment, outputs)
-    return (
-        tuple(item.signature() for item in segment.inner), tuple(map(tuple, refs)), tuple(made[place] for place in left)
-    )
-
-
-def _left(segment: Segment, outputs: Sequence[Key]) -> list[Key]:
-    """The values of a segment that are read behind it."""
-    made = [place for item in segment.inner for place in item.outputs]
-    rest = segment.items[:segment.begin] + segment.items[segment.end:]
-    read = {place for item in rest for place in item.inputs} | set(outputs)
-    return [place for place in made if place in read]
-
-
-# --- aligning -----------------------------------------------------------------------------------------
-
-
-def aligned(whole: Segment, others: Sequence[Segment], outputs: Sequence[Key]) -> list[Column] | None:
-    """Columns of segments, of which ``others`` may lack one branch of ``whole``; None where they differ more."""
-    external: list[Key] = []
-    refs, made = key_refs(whole.inner, external)
-    columns = [
-        Column([item], [ref if isinstance(ref, Ref) else ref for ref in each])
-        for item, each in zip(whole.inner, refs, strict=True)
-    ]
-    ends = [made[place] for place in _left(whole, outputs)]
-    for other in others:
-        found = _matched(columns, ends, other, outputs)
-        if found is None:
-            return None
-        places, choices = found
-        for index, column in enumerate(columns):
-            column.items.append(places.get(index))
-            for slot, ref in enumerate(column.inputs):
-                choice = choices.get((index, slot))
-                if choice is None:
-                    continue
-                if isinstance(ref, Choice) and ref != choice:
-                    return None
-                column.inputs[slot] = choice
-    return columns if _optional_are_single(columns, ends) else None
-
-
-def _matched(
-    columns: list[Column], ends: list[Ref], other: Segment, outputs: Sequence[Key]
-) -> tuple[dict[int, Item], dict[tuple[int, int], Choice]] | None:
-    """Which item of another segment stands at each column, and where the other one reads another value."""
-    external: list[Key] = []
-    refs, made = key_refs(other.inner, external)
-    left = [made[place] for place in _left(other, outputs)]
-    if len(left) != len(ends) or len(external) != _externals(columns):
-        return None
-    pairs: dict[int, int] = {}
-    choices: dict[tuple[int, int], Choice] = {}
-    waiting = list(zip(ends, left, strict=True))
-    delayed: list[tuple[tuple[int, int], Ref, Ref]] = []
-    while waiting:
-        mine, theirs = waiting.pop()
-        if mine.index != theirs.index or (mine.column < 0) != (theirs.column < 0):
-            return None
-        if mine.column < 0:
-            continue
-        if mine.column in pairs:
-            if pairs[mine.column] != theirs.column:
-                return None
-            continue
-        if columns[mine.column].item.signature() != other.inner[theirs.column].signature():
-            return None
-        pairs[mine.column] = theirs.column
-        for slot, (a, b) in enumerate(zip(columns[mine.column].inputs, refs[theirs.column], strict=True)):
-            a = a.there if isinstance(a, Choice) else a
-            if _compatible(columns, other, a, b):
-                waiting.append((a, b))
-            else:
-                delayed.append(((mine.column, slot), a, b))
-    back = {theirs: mine for mine, theirs in pairs.items()}
-    for place, mine, theirs in delayed:
-        if mine.column < 0 or (theirs.column >= 0 and theirs.column not in back):
-            return None
-        absent = theirs if theirs.column < 0 else Ref(back[theirs.column], theirs.index)
-        choices[place] = Choice(mine, absent)
-    if set(back) != set(range(len(other.inner))):
-        return None
-    return {mine: other.inner[theirs] for mine, theirs in pairs.items()}, choices
-
-
-def _externals(columns: list[Column]) -> int:
-    refs = [ref for column in columns for ref in column.inputs]
-    plain = [ref.absent if isinstance(ref, Choice) else ref for ref in refs]
-    plain += [ref.there for ref in refs if isinstance(ref, Choice)]
-    return len({ref.index for ref in plain if ref.column < 0})
-
-
-def _compatible(columns: list[Column], other: Segment, mine: Ref, theirs: Ref) -> bool:
-    if mine.column < 0 or theirs.column < 0:
-        return mine.column < 0 and theirs.column < 0
-    return columns[mine.column].item.signature() == other.inner[theirs.column].signature()
-
-
-def _optional_are_single(columns: list[Column], ends: list[Ref]) -> bool:
-    """Whether each optional layer is read once, by an optional layer or in a choice, and one of them has a module."""
-    for index, column in enumerate(columns):
-        if not column.optional:
-            continue
-        readers = [
-            (reader, ref) for reader in columns for ref in reader.inputs
-            if (ref.there if isinstance(ref, Choice) else ref).column == index
-        ]
-        if len(readers) != 1 or any(end.column == index for end in ends) or len(column.item.suffixes) > 1:
-            return False
-        reader, ref = readers[0]
-        if not isinstance(ref, Choice) and not (reader.optional and reader.items.count(None) == column.items.count(None)):
-            return False
-    choices = [ref for column in columns for ref in column.inputs if isinstance(ref, Choice)]
-    return all(_has_module(columns, choice.there) for choice in choices)
-
-
-def _has_module(columns: list[Column], ref: Ref | Choice) -> bool:
-    while isinstance(ref, Ref) and ref.column >= 0 and columns[ref.column].optional:
-        if columns[ref.column].item.init is not None:
-            return True
-        ref = columns[ref.column].inputs[0] if columns[ref.column].inputs else Ref(-1, 0)
-    return False
 
 
 # --- replacing ----------------------------------------------------------------------------------------
@@ -340,8 +177,8 @@ def replaced(
         order = [whole, *rest]
         external: list[Key] = []
         _, made = key_refs(whole.inner, external)
-        ends = [made[place] for place in _left(whole, outputs)]
-        inputs = ["x", *(_input_name(items, place, whole) for place in external[1:])]
+        ends = [made[place] for place in left(whole, outputs)]
+        inputs = ["x", *(_input_name(items, place) for place in external[1:])]
         stem = whole.stem()
         names = [_local(item, stem) for item in whole.inner]
         if Scope("", columns, ends, inputs).count_arguments(names) > _MOST_ARGUMENTS:
@@ -364,7 +201,7 @@ def _merged(groups: list[list[Segment]], outputs: Sequence[Key]) -> list[list[Se
     for group in sorted(groups, key=lambda each: -len(each[0].inner)):
         for other in found:
             if aligned(other[0], [group[0]], outputs) is not None:
-                other += group
+                other.extend(group)
                 break
         else:
             found.append(list(group))
@@ -376,13 +213,14 @@ def _own_parameters(items: list[Item], group: list[Segment]) -> bool:
     count = Counter(
         held.parameter for item in items for held in {s.parameter: s for s in item.state.values()}.values()
     )
-    return all(count[held.parameter] == 1 for segment in group for item in segment.inner for held in item.state.values())
+    states = [held for segment in group for item in segment.inner for held in item.state.values()]
+    return all(count[held.parameter] == 1 for held in states)
 
 
 def _instance(scope: Scope, number: int, segment: Segment, outputs: Sequence[Key]) -> Item:
     external: list[Key] = []
     key_refs(segment.inner, external)
-    left = _left(segment, outputs)
+    ends = left(segment, outputs)
     inner = [column.items[number] for column in scope.columns]
     state: dict[str, State] = {}
     for index, item in enumerate(inner):
@@ -393,14 +231,14 @@ def _instance(scope: Scope, number: int, segment: Segment, outputs: Sequence[Key
         forward += [", "] * (place > 0) + [Input(place)]
     names = [item.name for item in segment.inner if not item.fixed]
     return Item(
-        name=segment.stem() or names[-1], inputs=external, outputs=left, forward=[*forward, ")"],
-        suffixes=[""] if len(left) == 1 else [f"[{index}]" for index in range(len(left))],
-        init=scope.call(number), state=state, heavy=True, entries=[None] * len(left),
+        name=segment.stem() or names[-1], inputs=external, outputs=ends, forward=[*forward, ")"],
+        suffixes=[""] if len(ends) == 1 else [f"[{index}]" for index in range(len(ends))],
+        init=scope.call(number), state=state, heavy=True, entries=[None] * len(ends),
         inner=inner, block=scope.name, kind=scope.name,  # type: ignore[arg-type]
     )
 
 
-def _input_name(items: list[Item], place: Key, segment: Segment) -> str:
+def _input_name(items: list[Item], place: Key) -> str:
     maker = next((item for item in items if place in item.outputs), None)
     return sanitised(re.sub(r"\d+$", "", maker.name)) if maker is not None else "other"
 
@@ -419,7 +257,7 @@ def _local(item: Item, stem: str) -> str:
 
 _WORDS = {
     "Convolution": "Conv", "BatchNorm": "Norm", "Activation": "Act", "LeakyReLU": "Act", "FullyConnected": "Dense",
-    "Deconvolution": "Deconv", "clip": "Act",
+    "clip": "Act",
 }
 _KINDS = frozenset(("conv", "bn", "relu", "fc", "batchnorm", "layer", "stage", "pool", "concat"))
 

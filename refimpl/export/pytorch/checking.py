@@ -13,7 +13,7 @@ from ...base import decides
 from ...symbol.ir import Node
 from ..judging import Verdict, judge
 from ..prediction import Prediction
-from .gradients import gradient_verdicts
+from .gradient_check import gradient_verdicts
 from .module import Picture, module
 from .running import Run
 from .weights import arrays, save

@@ -32,7 +32,8 @@ UNARY = {
     "negative": "-{0}", "fix": "torch.trunc({0})", "relu": "F.relu({0})", "softsign": "F.softsign({0})",
     "degrees": "torch.rad2deg({0})", "radians": "torch.deg2rad({0})", "gammaln": "torch.lgamma({0})",
     "rint": "torch.ceil({0} - 0.5)", "round": "torch.sign({0}) * torch.floor(torch.abs({0}) + 0.5)",
-    "cbrt": "torch.copysign(torch.abs({0}) ** (1 / 3), {0})", "rcbrt": "torch.copysign(torch.abs({0}) ** (-1 / 3), {0})",
+    "cbrt": "torch.copysign(torch.abs({0}) ** (1 / 3), {0})",
+    "rcbrt": "torch.copysign(torch.abs({0}) ** (-1 / 3), {0})",
     "BlockGrad": "{0}.detach()", "_copy": "{0}", "make_loss": "{0}", "_identity_with_attr_like_rhs": "{0}",
     "_copyto": "{0}", "_contrib_div_sqrt_dim": "{0} / {0}.shape[-1] ** 0.5", "MakeLoss": "{0}",
     "IdentityAttachKLSparseReg": "{0}", "_contrib_gradientmultiplier": "{0}",
@@ -59,7 +60,7 @@ def _scalar(template: str) -> Rule:
 
 def _tested(template: str) -> Rule:
     def rule(site: Site) -> Answer:
-        numbers = {"scalar": tidy(site.p.scalar)} if "{scalar}" in template else {}
+        numbers: dict[str, Any] = {"scalar": tidy(site.p.scalar)} if "{scalar}" in template else {}
         return plain(site, f"({template}){_typed(site.output_types[0])}", **numbers)
 
     return rule
@@ -163,8 +164,9 @@ def _cast(site: Site) -> Answer:
 
 
 def _l2(site: Site) -> Answer:
-    axes: Any = {"channel": 1, "instance": tuple(range(1, site.rank)), "spatial": tuple(range(2, site.rank))}[site.p.mode]
-    axes = axes[0] if isinstance(axes, tuple) and len(axes) == 1 else axes
+    every = range(site.rank)
+    axes: Any = {"channel": (1,), "instance": tuple(every[1:]), "spatial": tuple(every[2:])}[site.p.mode]
+    axes = axes[0] if len(axes) == 1 else axes
     site.only_first()
     return plain(
         site, f"{{0}} / torch.sqrt({{0}}.square().sum({axes}, keepdim=True) + {{eps}})", eps=tidy(site.p.eps)
@@ -182,7 +184,7 @@ def _local_response(site: Site) -> Answer:
 
 
 def _smooth_l1(site: Site) -> Answer:
-    return plain(site, "F.smooth_l1_loss({0}, torch.zeros_like({0}), reduction=\"none\", beta={beta})",
+    return plain(site, 'F.smooth_l1_loss({0}, torch.zeros_like({0}), reduction="none", beta={beta})',
                  beta=1 / float(site.p.scalar) ** 2)
 
 

@@ -83,7 +83,8 @@ def _loaded(path: Path) -> Any:
     """The module of a file: its only class of modules that is made without arguments, or its last one."""
     torch = torch_library()
     spec = spec_from_file_location("verified_module", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     holder = module_from_spec(spec)
     sys.path.insert(0, str(path.parent))
     try:

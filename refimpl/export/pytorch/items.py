@@ -13,15 +13,15 @@ from ...base import decides, refusal
 from ...symbol import inference
 from ...symbol.ir import Node, post_order
 from ..prediction import Prediction
-from .detection import DETECTION
+from .detection_rules import DETECTION
 from .elementwise import ELEMENTWISE
 from .layers import LAYERS, Rule
 from .moving import MOVING
 from .parts import OWN, Item, Key, State, key, parts
 from .quantized import QUANTIZED
-from .sequences import SEQUENCES
+from .sequence_rules import SEQUENCES
 from .site import Answer, Site, Unsupported
-from .windows import WINDOWS
+from .window_rules import WINDOWS
 
 RULES: dict[str, Rule] = {
     **ELEMENTWISE, **MOVING, **LAYERS, **WINDOWS, **SEQUENCES, **DETECTION, **QUANTIZED,

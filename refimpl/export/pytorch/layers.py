@@ -9,6 +9,7 @@ import numpy as np
 
 from .parts import State, parts, short
 from .site import Answer, Site, Unsupported, plain, tidy
+from .weights import rnn_places
 
 Rule = Callable[[Site], Answer]
 _CHANNELS_FIRST = (None, "None", "NCW", "NCHW", "NCDHW")
@@ -38,7 +39,7 @@ def _convolution(site: Site) -> Answer:
     p, rank = site.p, len(site.p.kernel)
     stride, dilation, padding = _sides(p)
     state = _states(site, ("weight", 1), ("bias", 2))
-    options = {
+    options: dict[str, Any] = {
         "stride": [stride, 1], "padding": [padding, 0], "dilation": [dilation, 1], "groups": [int(p.num_group), 1],
     }
     keywords = "{stride}{padding}{dilation}{groups}"
@@ -60,7 +61,9 @@ def _deconvolution(site: Site) -> Answer:
         strides, dilations = tuple(p.stride) or (1,) * rank, tuple(p.dilate) or (1,) * rank
         over = [
             s * (side - 1) + d * (k - 1) + 1 - target
-            for s, side, d, k, target in zip(strides, site.shapes[0][2:], dilations, p.kernel, p.target_shape, strict=True)
+            for s, side, d, k, target in zip(
+                strides, site.shapes[0][2:], dilations, p.kernel, p.target_shape, strict=True
+            )
         ]
         pads = [-(-each // 2) for each in over]
         padding, adj = short(pads), tuple(2 * pad - each for pad, each in zip(pads, over, strict=True))
@@ -68,13 +71,14 @@ def _deconvolution(site: Site) -> Answer:
             ends = ", ".join(f"{pad}:{pad + side}" for pad, side in zip(pads, p.target_shape, strict=True))
             padding, adj, cut = 0, (0,) * rank, f"[:, :, {ends}]"
     state = _states(site, ("weight", 1), ("bias", 2))
-    options = {
+    options: dict[str, Any] = {
         "stride": [stride, 1], "padding": [padding, 0], "output_padding": [short(adj), 0],
         "groups": [int(p.num_group), 1],
     }
     keywords = "{stride}{padding}{output_padding}{groups}"
     if state is None:
-        return plain(site, f"F.conv_transpose{rank}d({{all}}{keywords}{{dilation}}){cut}", **options, dilation=[dilation, 1])
+        text = f"F.conv_transpose{rank}d({{all}}{keywords}{{dilation}}){cut}"
+        return plain(site, text, **options, dilation=[dilation, 1])
     init = parts(
         f"nn.ConvTranspose{rank}d({{channels}}, {{filters}}, {{kernel}}{keywords}{{bias}}{{dilation}})", **options,
         channels=site.shapes[0][1], filters=int(p.num_filter), kernel=short(p.kernel), bias=[not p.no_bias, True],
@@ -125,7 +129,7 @@ def _layer_norm(site: Site) -> Answer:
     site.only_first()
     last = axis == site.rank - 1
     state = _states(site, ("weight", 1), ("bias", 2))
-    options = {"features": site.shapes[0][axis], "eps": [tidy(p.eps), 1e-5]}
+    options: dict[str, Any] = {"features": site.shapes[0][axis], "eps": [tidy(p.eps), 1e-5]}
     data = "{0}" if last else f"{{0}}.movedim({axis}, -1)"
     back = "" if last else f".movedim(-1, {axis})"
     if state is None:
@@ -153,7 +157,8 @@ def _group_norm(site: Site) -> Answer:
     channels, groups = site.shapes[0][1], int(site.p.num_groups)
     each = channels // groups if site.shapes[1][0] == groups else 1
     state = {name: State(held.parameter, f"each {each}" if each > 1 else "") for name, held in state.items()}
-    init = parts("nn.GroupNorm({groups}, {channels}{eps})", groups=groups, channels=channels, eps=[tidy(site.p.eps), 1e-5])
+    options = {"groups": groups, "channels": channels, "eps": [tidy(site.p.eps), 1e-5]}
+    init = parts("nn.GroupNorm({groups}, {channels}{eps})", **options)
     return Answer(parts("{self}({0})"), [0], init, state)
 
 
@@ -219,10 +224,19 @@ def _dropout(site: Site) -> Answer:
     p = site.p
     site.only_first()
     if p.mode == "always":
-        return plain(site, "F.dropout({0}, {p})", p=tidy(p.p))
+        raise Unsupported("it draws in a prediction too")
     if tuple(p.axes):
         return plain(site, f"dropout_along({{0}}, {{p}}, {tuple(p.axes)}, self.training)", p=tidy(p.p))
     return plain(site, "F.dropout({0}, {p}, self.training)", p=tidy(p.p))
+
+
+def _matrices(site: Site, parameter: str) -> dict[str, State]:
+    """Where the vector of a recurrent layer has PyTorch's matrices."""
+    p, inputs = site.p, site.shapes[0][2]
+    projection, both = int(p.projection_size or 0), bool(p.bidirectional)
+    size = f"{inputs} {p.state_size} {p.num_layers} {projection} {p.mode} {int(both)}"
+    places = rnn_places(inputs, int(p.state_size), int(p.num_layers), projection, p.mode, both)
+    return {place: State(parameter, f"rnn {place} {size}") for place in places}
 
 
 def _rnn(site: Site) -> Answer:
@@ -243,13 +257,7 @@ def _rnn(site: Site) -> Answer:
         "rnn_relu": ("nn.RNN", ', nonlinearity="relu"'),
     }[p.mode]
     init = parts(f"{kind}({{inputs}}, {{hidden}}{{num_layers}}{{dropout}}{{bidirectional}}{more})", **options)
-    size = f"{site.shapes[0][2]} {p.state_size} {p.num_layers} {p.projection_size or 0} {p.mode}"
-    state = {}
-    for layer in range(p.num_layers):
-        for ending in ("", "_reverse")[: 1 + bool(p.bidirectional)]:
-            for name in ("weight_ih", "weight_hh", *(["weight_hr"] if p.projection_size else []), "bias_ih", "bias_hh"):
-                place = f"{name}_l{layer}{ending}"
-                state[place] = State(site.held[1], f"rnn {place} {size} {int(bool(p.bidirectional))}")
+    state = _matrices(site, site.held[1])
     lstm = p.mode == "lstm"
     inputs = [0, 2, *([3] if lstm else [])]
     states = "({1}, {2})" if lstm else "{1}"

@@ -1,10 +1,9 @@
-"""The text of a PyTorch module: helper functions, classes of blocks, the network's class, and a program that runs it."""
+"""The text of a PyTorch module: helper functions, classes of blocks, the network's class, a program that runs it."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from . import blocks
 from .helpers import sources
 from .items import Layers
 from .parts import OWN, Input, Item, Key, Number, State, literal, unmarked
-from .scopes import RESERVED, Argument, Column, Ref, Scope, key_refs, sanitised
+from .scopes import RESERVED, Column, Ref, Scope, free, key_refs, sanitised
 
 
 class Picture(NamedTuple):
@@ -97,8 +96,8 @@ class _Writer:
             owner = [name for start, name in classes if start <= begin][-1]
             sites[owner, column] = (*_position(plain, begin), *_position(plain, end))
         state: dict[str, State] = {}
-        for index, column in enumerate(main.columns):
-            for key, held in column.item.state.items():
+        for index, each in enumerate(main.columns):
+            for key, held in each.item.state.items():
                 state[f"{main.attribute(index)}.{key}".rstrip(".")] = held
         layers: dict[tuple[str, int], list[Item]] = {}
         _collect(main, {scope.name: scope for scope in self.scopes}, layers)
@@ -131,7 +130,8 @@ class _Writer:
             self.name, columns, [made.get(place) or places[place] for place in self.outputs], inputs, main=True,
         )
         scope.shared = _shared(items)
-        scope.name_columns([_name(item, index in scope.shared.values()) for index, item in enumerate(items)], frozenset(self.helpers) | {s.name for s in self.scopes})
+        names = [_name(item, index in scope.shared.values()) for index, item in enumerate(items)]
+        scope.name_columns(names, frozenset(self.helpers) | {each.name for each in self.scopes})
         scope.ties = _ties(scope, items)
         return scope
 
@@ -152,7 +152,7 @@ class _Writer:
 
     def _used_helpers(self, text: str) -> list[str]:
         """The sources of the helpers that the text uses, and of those that they use."""
-        waiting, found = [text], []
+        waiting, found = [text], list[str]()
         while waiting:
             names = {node.id for node in ast.walk(ast.parse(waiting.pop())) if isinstance(node, ast.Name)}
             for name in names & set(self.helpers) - set(found):
@@ -221,9 +221,7 @@ def class_name(name: str) -> str:
 def _distinct(names: Sequence[str]) -> list[str]:
     found: list[str] = []
     for name in names:
-        while name in found or name in RESERVED:
-            name += "_"
-        found.append(name)
+        found.append(free(name, {*found, *RESERVED}))
     return found
 
 
@@ -362,7 +360,10 @@ def _ties(scope: Scope, items: list[Item]) -> list[str]:
     return found
 
 
-def _collect(scope: Scope, scopes: Mapping[str, Scope], found: dict[tuple[str, int], list[Item]], path: str = "") -> None:
+_Runs = dict[tuple[str, int], list[Item]]
+
+
+def _collect(scope: Scope, scopes: Mapping[str, Scope], found: _Runs, path: str = "") -> None:
     """The items that run at each column of each module."""
     for index, column in enumerate(scope.columns):
         item = column.item
@@ -370,7 +371,7 @@ def _collect(scope: Scope, scopes: Mapping[str, Scope], found: dict[tuple[str, i
 
 
 def _collected(
-    item: Item, attribute: str, index: int, scopes: Mapping[str, Scope], found: dict[tuple[str, int], list[Item]], path: str
+    item: Item, attribute: str, index: int, scopes: Mapping[str, Scope], found: _Runs, path: str
 ) -> None:
     inside = f"{path}.{attribute}".lstrip(".")
     if item.kind == "sequence":
@@ -382,11 +383,11 @@ def _collected(
         found.setdefault((path, index), []).append(item)
 
 
-def _inside(item: Item, path: str, scopes: Mapping[str, Scope], found: dict[tuple[str, int], list[Item]]) -> None:
+def _inside(item: Item, path: str, scopes: Mapping[str, Scope], found: _Runs) -> None:
     scope = scopes[item.block]
     for index, inner in enumerate(item.inner):
         if inner is not None:
             _collected(inner, scope.attribute(index), index, scopes, found, path)
 
 
-__all__ = ["Argument", "Counter", "Picture", "Written", "class_name", "module"]
+__all__ = ["Picture", "Written", "class_name", "module"]

@@ -17,21 +17,37 @@ def _listed(numbers: Sequence[Any]) -> str:
 
 
 def _flatten(site: Site) -> Answer:
-    return plain(site, "{0}.flatten(1)" if site.rank > 2 else "{0}.reshape(-1, 1)" if site.rank == 1 else "{0}", light=True)
+    text = "{0}.flatten(1)" if site.rank > 2 else "{0}.reshape(-1, 1)" if site.rank == 1 else "{0}"
+    return plain(site, text, light=True)
 
 
 def _reshape(site: Site) -> Answer:
     """The shape as the network states it; sizes that it copies stay open."""
-    p = site.p
+    spec = _codes(site.p)
+    if not spec or site.p.reverse:
+        return plain(site, f"{{0}}.reshape({_sizes(site)})", light=True)
+    sides, numbers = _sides(site, spec)
+    if sides == ["{0}.shape[0]", "-1"]:
+        return plain(site, "{0}.flatten(1)" if site.rank > 2 else "{0}", light=True)
+    if "-1" not in sides and [side.startswith("{0}") for side in sides] == [True, *[False] * (len(sides) - 1)]:
+        sides[0] = "-1" if sides[0] == "{0}.shape[0]" else sides[0]
+    return plain(site, f"{{0}}.reshape({', '.join(sides)})", light=True, **numbers)
+
+
+def _codes(p: Any) -> list[int]:
+    """The shape of a Reshape, also in its older form."""
     spec = [int(side) for side in (p.shape or ())]
     if not spec and any(p.target_shape):
         spec = [int(side) or -1 for side in p.target_shape]
         if p.keep_highest:
             spec[0] = 0
-    if not spec or p.reverse:
-        return plain(site, f"{{0}}.reshape({_sizes(site)})", light=True)
+    return spec
+
+
+def _sides(site: Site, spec: list[int]) -> tuple[list[str], dict[str, Any]]:
+    """The text of each side, and the numbers in them."""
     sides: list[str] = []
-    numbers: dict[str, int] = {}
+    numbers: dict[str, Any] = {}
     place = position = 0
     shape = site.shapes[0]
     free = -1 not in spec
@@ -60,11 +76,7 @@ def _reshape(site: Site) -> Answer:
             sides.append(str(code))
             place += 1
         position += 1
-    if sides == ["{0}.shape[0]", "-1"]:
-        return plain(site, "{0}.flatten(1)" if site.rank > 2 else "{0}", light=True)
-    if sum(side.startswith("{0}") for side in sides) == 1 and free and sides[0] == "{0}.shape[0]":
-        sides[0] = "-1"
-    return plain(site, f"{{0}}.reshape({', '.join(sides)})", light=True, **numbers)
+    return sides, numbers
 
 
 def _sizes(site: Site) -> str:
@@ -107,8 +119,8 @@ def _index(site: Site, ranges: dict[int, tuple[Any, Any, Any]]) -> str:
         side = site.shapes[0][axis]
         begin = None if begin in (None, 0) else begin
         end = None if end is None or (isinstance(end, int) and end >= side) else end
-        step = None if step in (None, 1) else step
-        texts.append(f"{'' if begin is None else begin}:{'' if end is None else end}" + ("" if step is None else f":{step}"))
+        ending = "" if step in (None, 1) else f":{step}"
+        texts.append(f"{'' if begin is None else begin}:{'' if end is None else end}{ending}")
     return f"[{', '.join(texts)}]"
 
 
@@ -155,10 +167,10 @@ def _crop(site: Site) -> Answer:
         ]
     else:
         offsets = [str(int(offset)) for offset in p.offset]
-    ends = [
-        f":{side}" if offset == "0" else f"{offset}:{int(offset) + int(side)}" if not like else f"{offset}:{offset} + {side}"
-        for offset, side in zip(offsets, sides, strict=True)
-    ]
+    ends = []
+    for offset, side in zip(offsets, sides, strict=True):
+        end = f"{offset} + {side}" if like else str(int(offset) + int(side))
+        ends.append(f":{side}" if offset == "0" else f"{offset}:{end}")
     return plain(site, f"{{0}}[:, :, {', '.join(ends)}]")
 
 
@@ -240,7 +252,8 @@ def _pick(site: Site) -> Answer:
 
 def _one_hot(site: Site) -> Answer:
     p = site.p
-    text = f"({_whole(site, 0)}.unsqueeze(-1) == torch.arange({{depth}}, device={{0}}.device)).to({type_name(site.output_types[0])})"
+    kind = type_name(site.output_types[0])
+    text = f"({_whole(site, 0)}.unsqueeze(-1) == torch.arange({{depth}}, device={{0}}.device)).to({kind})"
     if (p.on_value, p.off_value) != (1.0, 0.0):
         text += f" * {tidy(p.on_value - p.off_value)!r} + {tidy(p.off_value)!r}"
     return plain(site, text, depth=int(p.depth))
@@ -334,7 +347,7 @@ def _arange_like(site: Site) -> Answer:
     p = site.p
     side = "{0}.numel()" if p.axis is None else f"{{0}}.shape[{p.axis}]"
     text = f"torch.arange({side}, dtype={{0}}.dtype, device={{0}}.device)"
-    text += f".div({p.repeat}, rounding_mode=\"floor\")" if p.repeat > 1 else ""
+    text += f'.div({p.repeat}, rounding_mode="floor")' if p.repeat > 1 else ""
     text += "" if p.step == 1 else f" * {tidy(p.step)!r}"
     text += "" if p.start == 0 else f" + {tidy(p.start)!r}"
     return plain(site, f"({text}).reshape({{0}}.shape)" if p.axis is None else text)
@@ -365,8 +378,10 @@ MOVING: dict[str, Rule] = {
     "expand_dims": lambda site: plain(site, f"{{0}}.unsqueeze({site.p.axis})", light=True),
     "SwapAxis": lambda site: plain(site, f"{{0}}.transpose({site.p.dim1}, {site.p.dim2})", light=True),
     "tile": lambda site: plain(site, f"{{0}}.tile({tuple(site.p.reps)})"),
-    "repeat": lambda site: plain(site, "{0}.repeat_interleave({repeats})" if site.p.axis is None else
-                                 f"{{0}}.repeat_interleave({{repeats}}, {site.axis(site.p.axis)})", repeats=int(site.p.repeats)),
+    "repeat": lambda site: plain(
+        site, "{0}.repeat_interleave({repeats})" if site.p.axis is None
+        else f"{{0}}.repeat_interleave({{repeats}}, {site.axis(site.p.axis)})", repeats=int(site.p.repeats),
+    ),
     "gather_nd": lambda site: plain(site, f"{{0}}[tuple({_whole(site, 1)})]"),
     "batch_take": lambda site: plain(
         site, f"{{0}}.flatten(0, -2).gather(1, {_rows(site, 1, site.shapes[0][-1], 'clip')}.reshape(-1, 1))"

@@ -150,27 +150,35 @@ def written(found: Sequence[Part], inputs: Sequence[str], own: str, names: Seque
     waiting = iter(names)
     for index, part in enumerate(found):
         if isinstance(part, Number):
-            name = next(waiting)
-            if part.default is not ...:
-                if name is None and part.value == part.default:
-                    continue
-                separator = "" if "".join(texts).endswith("(") else ", "
-                texts.append(f"{separator}{part.label}={name or literal(part.value)}")
-            else:
-                texts.append(name or literal(part.value))
+            texts.append(_number(part, next(waiting), "".join(texts)))
         elif isinstance(part, Input):
-            before, after = "".join(texts)[-1:], found[index + 1] if index + 1 < len(found) else ""
-            alone = len(found) == 1
-            argument = before in "([=" or "".join(texts).endswith((", ", "(*")) or (before == "" and after == "")
-            closed = isinstance(after, (Number, Input)) or (isinstance(after, str) and after[:1] in ")],")
             given = inputs[part.number]
-            bare = alone or (argument and before and closed) or _is_atom(given)
-            texts.append(given if bare or _is_term(given, found, index) else f"({given})")
+            bare = _is_atom(given) or _is_argument("".join(texts), found, index) or _is_term(given, found, index)
+            texts.append(given if bare else f"({given})")
         elif isinstance(part, Own):
             texts.append(own)
         else:
             texts.append(part)
     return "".join(texts)
+
+
+def _number(part: Number, name: str | None, before: str) -> str:
+    """The text of a number; nothing for a keyword that has its default."""
+    value = name or literal(part.value)
+    if part.default is ...:
+        return value
+    if name is None and part.value == part.default:
+        return ""
+    return f"{'' if before.endswith('(') else ', '}{part.label}={value}"
+
+
+def _is_argument(before: str, found: Sequence[Part], index: int) -> bool:
+    """Whether an input stands alone between commas or brackets, or is the whole expression."""
+    if len(found) == 1:
+        return True
+    after = found[index + 1] if index + 1 < len(found) else ""
+    closed = isinstance(after, (Number, Input)) or (isinstance(after, str) and after[:1] in (")", "]", ","))
+    return closed and before.endswith(("(", "[", "=", ", ", "(*"))
 
 
 MARKS = re.compile("\x02[^\x03]*\x03|\x04")

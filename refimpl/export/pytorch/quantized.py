@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...kernels.foundation import get
-from ...kernels.quantize import calibrated
 from ...symbol.ir import Node
 from .layers import Rule
 from .parts import Input, Parts, parts, short
 from .site import Answer, Site, Unsupported, plain, tidy
-from .windows import WINDOWS
+from .window_rules import WINDOWS
 
 _THREE = ("[0]", "[1]", "[2]")
 _STEPS = {"int8": "127.5", "uint8": "255.5"}
@@ -26,7 +25,7 @@ def _kind(site: Site) -> str:
 
 def _ends(p: Any) -> str:
     """The calibrated range, as arguments."""
-    if calibrated(p) is None:
+    if p.min_calib_range is None or p.max_calib_range is None:
         return ""
     return f", {tidy(p.min_calib_range)!r}, {tidy(p.max_calib_range)!r}"
 
@@ -99,14 +98,16 @@ def _norm(site: Site) -> Answer:
 
 def _pooling(site: Site) -> Answer:
     p = site.p
-    if p.pool_type == "avg" and not p.global_pool and p.pooling_convention == "full" and p.count_include_pad is not False:
+    full = not p.global_pool and p.pooling_convention == "full" and p.count_include_pad is not False
+    if p.pool_type == "avg" and full:
         raise Unsupported("it takes means with convention full")
     node = Node(get("Pooling"), site.node.name, params=get("Pooling").params(**{
         name: getattr(p, name) for name in get("Pooling").params._fields
     }))
     real = WINDOWS["Pooling"](replace(site, node=node, shapes=site.shapes[:1]))
     inner: Parts = ["x" if isinstance(part, Input) else part for part in real.forward]
-    return Answer([*parts("quantized_pooling(({0}, {1}, {2}), lambda x: "), *inner, ")"], [0, 1, 2], suffixes=list(_THREE))
+    call = parts("quantized_pooling(({0}, {1}, {2}), lambda x: ")
+    return Answer([*call, *inner, ")"], [0, 1, 2], suffixes=list(_THREE))
 
 
 def _concat(site: Site) -> Answer:
@@ -123,7 +124,8 @@ QUANTIZED: dict[str, Rule] = {
     "_contrib_quantize": _quantize, "_contrib_quantize_v2": _quantize_v2, "_contrib_requantize": _requantize,
     "_contrib_dequantize": lambda site: plain(site, "dequantized(({0}, {1}, {2}))"),
     "_contrib_quantized_fully_connected": _linear, "_contrib_quantized_conv": _convolution,
-    "_contrib_quantized_batch_norm": _norm, "_contrib_quantized_pooling": _pooling, "_contrib_quantized_concat": _concat,
+    "_contrib_quantized_batch_norm": _norm, "_contrib_quantized_pooling": _pooling,
+    "_contrib_quantized_concat": _concat,
     "_contrib_quantized_elemwise_add": _added,
     "_contrib_quantized_act": lambda site: plain(site, "quantized_relu(({0}, {1}, {2}))", suffixes=_THREE),
     "_contrib_quantized_flatten": lambda site: plain(

@@ -30,7 +30,9 @@ def torch_library() -> Any:
     try:
         import torch
     except ImportError as error:
-        raise refusal("Torch/extra", "a PyTorch module is run by PyTorch; install it: pip install \"refimpl[pytorch]\"") from error
+        raise refusal(
+            "Torch/extra", 'a PyTorch module is run by PyTorch; install it: pip install "refimpl[pytorch]"'
+        ) from error
     return torch
 
 
@@ -182,7 +184,7 @@ def _paired(
             spots[id(theirs)] = " ".join(map(str, columns))
     if isinstance(mine, ast.Call) and isinstance(theirs, ast.Call):
         ours = {keyword.arg: keyword.value for keyword in mine.keywords}
-        pairs: list[tuple[Any, Any]] = [(mine.func, theirs.func), *zip(mine.args, theirs.args, strict=False)]
+        pairs: list[Any] = [(mine.func, theirs.func), *zip(mine.args, theirs.args, strict=False)]
         pairs += [(ours[keyword.arg], keyword.value) for keyword in theirs.keywords if keyword.arg in ours]
     else:
         pairs = list(zip(ast.iter_child_nodes(mine), ast.iter_child_nodes(theirs), strict=False))
@@ -196,7 +198,7 @@ class _Watch(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         place = self.spots.get(id(node))
-        found = self.generic_visit(node)
+        found: Any = self.generic_visit(node)
         if place is None:
             return found
         return ast.Call(ast.Name(_SEEN, ast.Load()), [ast.Constant(place), ast.Name("self", ast.Load()), found], [])

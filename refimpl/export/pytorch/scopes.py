@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .parts import Input, Item, Key, Number, literal, unmarked, written
+from .wrapping import wrapped
 
-WIDTH = 100
 _TRIPLE = re.compile(r"\((\w+)\[0\], \1\[1\], \1\[2\]\)(?=[,)])")
 """A value of three parts that is put together again."""
 _SIZES = frozenset(("channels", "filters", "features", "hidden", "inputs", "rows"))
@@ -29,7 +29,7 @@ class Ref(NamedTuple):
     """An input of the class (``column`` -1) or an output of a column."""
 
     column: int
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
 
 
 class Choice(NamedTuple):
@@ -121,10 +121,10 @@ class Scope:
         for index, name in enumerate(names):
             if index in self.shared:
                 source = self.local[self.shared[index]]
-                self.local[index] = _free(sanitised(name), taken - {source})
+                self.local[index] = free(sanitised(name), taken - {source})
                 taken.add(self.local[index])
                 continue
-            self.local[index] = _free(sanitised(name), taken)
+            self.local[index] = free(sanitised(name), taken)
             taken.add(self.local[index])
 
     def attribute(self, index: int) -> str:
@@ -167,7 +167,7 @@ class Scope:
                 return argument.name
         taken = {*self.local.values(), *(argument.name for argument in self.arguments)}
         name = number.label if number.label not in taken else f"{self.local[index]}_{number.label}"
-        self.arguments.append(Argument(_free(name, {*taken, "self"}), values, number.label in _SIZES))
+        self.arguments.append(Argument(free(name, {*taken, "self"}), values, number.label in _SIZES))
         return self.arguments[-1].name
 
     def _flag(self, index: int) -> str:
@@ -204,7 +204,7 @@ class Scope:
             given = "".join(
                 f", {a.name}={literal(a.default)}" if a.has_default else f", {a.name}" for a in self.arguments
             )
-            lines += [*_wrapped(f"    def __init__(self{given}):"), "        super().__init__()", *created, ""]
+            lines += [*wrapped(f"    def __init__(self{given}):"), "        super().__init__()", *created, ""]
         return "\n".join([*lines, f"    def forward(self, {', '.join(self.inputs)}):", *self._statements(names)])
 
     def _constructor(self, names: dict[int, list[str | None]]) -> list[str]:
@@ -220,7 +220,7 @@ class Scope:
                 continue
             if column.optional:
                 new = f"{new} if {self._flag(index)} else None"
-            lines += _wrapped(f"        self.{self.attribute(index)} = {new}")
+            lines += wrapped(f"        self.{self.attribute(index)} = {new}")
         return lines + [f"        {tie}" for tie in self.ties]
 
     def _kept(self, names: dict[int, list[str | None]]) -> list[str]:
@@ -253,14 +253,14 @@ class Scope:
                 texts[index] = expression
                 continue
             if last and self.outputs == [Ref(index, 0)]:
-                lines += _wrapped(f"        return {expression}{item.suffixes[0]}")
+                lines += wrapped(f"        return {expression}{item.suffixes[0]}")
                 return lines
             if not readers:
                 continue
-            lines += _wrapped(f"        {self.local[index]} = {expression}")
+            lines += wrapped(f"        {self.local[index]} = {expression}")
             texts[index] = self.local[index]
         values = ", ".join(self._input(ref, texts) for ref in self.outputs)
-        return [*lines, *_wrapped(f"        return {values}")]
+        return [*lines, *wrapped(f"        return {values}")]
 
     def _uses(self) -> dict[int, list[tuple[int, int]]]:
         """Column -> (the column that reads it, as which input), -1 for an output of the class."""
@@ -282,7 +282,7 @@ class Scope:
         if len(readers) != 1 or readers[0][0] < 0 or len(item.suffixes) > 1:
             return False
         reader = self.columns[readers[0][0]]
-        if reader.optional or self.columns[index].item.init is None and not item.inputs:
+        if reader.optional or (self.columns[index].item.init is None and not item.inputs):
             return True
         if not item.light and self._heavy_behind(readers[0][0]):
             return False
@@ -301,7 +301,8 @@ class Scope:
     def _input(self, ref: Ref | Choice, texts: dict[int, str]) -> str:
         if isinstance(ref, Choice):
             attribute = self.attribute(self._first_optional(ref.there.column))
-            return f"{self._input(ref.there, texts)} if self.{attribute} is not None else {self._input(ref.absent, texts)}"
+            there, absent = self._input(ref.there, texts), self._input(ref.absent, texts)
+            return f"{there} if self.{attribute} is not None else {absent}"
         if ref.column < 0:
             return self.inputs[ref.index]
         suffix = self.columns[ref.column].item.suffixes[ref.index]
@@ -333,53 +334,11 @@ def sanitised(name: str) -> str:
     return f"layer_{found}" if found[0].isdigit() else found
 
 
-def _free(name: str, taken: set[str] | frozenset[str]) -> str:
+def free(name: str, taken: set[str] | frozenset[str]) -> str:
+    """The name with as many ``_`` behind it as make it one that is not taken."""
     while name in taken:
         name += "_"
     return name
-
-
-def _wrapped(line: str) -> list[str]:
-    """The line in several where it is too long: after an opening bracket, at the commas of its outermost level."""
-    if len(unmarked(line)) <= WIDTH:
-        return [line]
-    if line.lstrip().startswith("return ") and _has_outer_comma(line):
-        line = line.replace("return ", "return (", 1) + ")"
-    indent = len(line) - len(line.lstrip())
-    start, depth, pieces, place = None, 0, [], 0
-    for index, sign in enumerate(line):
-        if sign in "([{":
-            depth += 1
-            if depth == 1 and start is None and len(unmarked(line[index + 1:])) > 30:
-                start = place = index + 1
-        elif sign in ")]}":
-            depth -= 1
-            if depth == 0 and start is not None:
-                pieces.append(line[place:index])
-                head, tail = line[:start], line[index:]
-                break
-        elif sign == "," and depth == 1 and start is not None:
-            pieces.append(line[place:index + 1])
-            place = index + 1
-    else:
-        return [line]
-    inner: list[str] = []
-    for piece in pieces:
-        text = piece.strip()
-        if inner and len(unmarked(inner[-1])) + len(unmarked(text)) + 1 <= WIDTH:
-            inner[-1] += f" {text}"
-        else:
-            inner.append(" " * (indent + 4) + text)
-    return [head, *(part for each in inner for part in _wrapped(each)), " " * indent + tail]
-
-
-def _has_outer_comma(line: str) -> bool:
-    depth = 0
-    for sign in line:
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == "," and depth == 0:
-            return True
-    return False
 
 
 def key_refs(items: Sequence[Item], external: list[Key]) -> tuple[list[list[Ref]], dict[Key, Ref]]:
@@ -401,4 +360,4 @@ def key_refs(items: Sequence[Item], external: list[Key]) -> tuple[list[list[Ref]
     return found, made
 
 
-__all__ = ["Argument", "Choice", "Column", "Ref", "Scope", "key_refs", "sanitised"]
+__all__ = ["Argument", "Choice", "Column", "Ref", "Scope", "free", "key_refs", "sanitised"]

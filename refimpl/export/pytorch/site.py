@@ -14,7 +14,7 @@ from .parts import Parts, State, parts
 Shape = tuple[int, ...]
 
 
-class Unsupported(Exception):  # noqa: N818  # as the oracle's own
+class Unsupported(Exception):  # as the oracle's own
     """Why a layer has no form in PyTorch."""
 
 
@@ -80,7 +80,7 @@ def tidy(value: float) -> float:
     if not np.isfinite(value):
         return value
     shorter = float(str(np.float32(value)))
-    return shorter if np.float32(shorter) == np.float32(value) and float(np.float32(value)) == value or (
+    return shorter if (np.float32(shorter) == np.float32(value) and float(np.float32(value)) == value) or (
         abs(shorter - value) <= 2e-8 * abs(value)
     ) else value
 

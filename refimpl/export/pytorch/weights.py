@@ -91,7 +91,7 @@ def save(path: str | os.PathLike[str], found: Mapping[str, np.ndarray]) -> None:
         from safetensors.numpy import save as as_bytes
     except ImportError as error:
         raise refusal(
-            "Torch/extra", "the weights are written with safetensors; install it: pip install \"refimpl[pytorch]\""
+            "Torch/extra", 'the weights are written with safetensors; install it: pip install "refimpl[pytorch]"'
         ) from error
     write_atomically(Path(path), as_bytes(dict(found)))
 

@@ -1,6 +1,6 @@
 """ONNX Runtime on the CPU, level 1: a program becomes an ONNX graph, optimised as it is by default.
 
-The rules are those by which ``refimpl export`` writes files (``refimpl.onnx.rules``), at the newest version of ONNX's
+The rules are those by which ``refimpl export`` writes files (``refimpl.onnx.rule_table``), at a version of ONNX's
 operators that ONNX Runtime has all of. Run it where onnx and onnxruntime are:
 ``isolate("refimpl.oracle.backends.onnxruntime", python=...)``, or in process.
 """
@@ -15,7 +15,7 @@ from onnx import TensorProto, helper
 
 from ...kernels.foundation import get
 from ...onnx.building import Builder, NoForm
-from ...onnx.rules import RULES
+from ...onnx.rule_table import RULES
 from ...onnx.writing import nodes_of
 from .decorators import Arrays, Node, Symbol, forward_backend
 from .describing import described

@@ -6,7 +6,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-FILES = ("norms", "windows", "sampling", "sequences", "boxes", "regions", "quantized")
+FILES = ("norms", "window_sums", "sampling", "sequences", "boxes", "regions", "quantized")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Quantized layers. A value is a triple: whole numbers of 8 bits, or 32, and the ends of the range that they stand for."""
+"""Quantized layers. A value is a triple: whole numbers of 8 or 32 bits, and the ends of their range."""
 
 import torch
 import torch.nn.functional as F

@@ -6,9 +6,9 @@ layers some channels are drawn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,9 +26,8 @@ from .parts import State
 from .running import Run
 from .weights import rnn_places
 
-_STOPS = frozenset(("BlockGrad", "zeros_like", "ones_like", "argmax", "argmin", "argsort", "topk", "one_hot", "Cast"))
+_STOPS = frozenset(("BlockGrad", "argmax", "argmin", "argsort", "topk", "one_hot"))
 _CHANNELS = 12  # of each side of a layer
-_MOST = 3_000_000  # numbers that a layer which cannot be narrowed may read
 _LAST = 4  # roundings of a result
 _FACTOR = 32  # errors of our single precision that stand for those of another order of operations
 
@@ -52,12 +51,8 @@ def gradient_verdicts(
     gradients = _gradients(written.state, run, prediction.params)
     heads = {name: tensor.grad.detach().numpy() for name, tensor in run.tensors.items() if tensor.grad is not None}
     values = run.values()
-    readers: dict[str, list[Node]] = {}
     order = prediction.symbol.order()
-    for node in order:
-        for entry in node.inputs if node.op is not None else ():
-            if entry.node.name in gradients and entry.node.op is None and node not in readers.get(entry.node.name, []):
-                readers.setdefault(entry.node.name, []).append(node)
+    readers = _readers(order, gradients)
     found = [
         Verdict(node.name, node.kind, 0, np.inf, ok=False, note=f"PyTorch has no gradient of {name}")
         for node, name in _without_gradient(prediction, written.state, run)
@@ -68,11 +63,19 @@ def gradient_verdicts(
             if not names:
                 continue
             random = np.random.default_rng([seed, number])
-            verdicts = [
-                _parameter(name, readers[name], gradients[name], values, heads, prediction.params, train, elements, random)
-                for name in names
-            ]
+            step = _Step(values, heads, prediction.params, train, elements, random)
+            verdicts = [_parameter(name, readers[name], gradients[name], step) for name in names]
             found.append(max(verdicts, key=lambda verdict: (not verdict.ok, verdict.worst)))
+    return found
+
+
+def _readers(order: Sequence[Node], names: Mapping[str, object]) -> dict[str, list[Node]]:
+    """The layers that read each parameter."""
+    found: dict[str, list[Node]] = {}
+    for node in order:
+        read = {entry.node.name for entry in node.inputs if entry.node.op is None}
+        for name in read & names.keys():
+            found.setdefault(name, []).append(node)
     return found
 
 
@@ -89,12 +92,19 @@ def _without_gradient(prediction: Prediction, state: Mapping[str, State], run: R
     for node in order[::-1]:
         if id(node) not in leads:
             continue
-        for slot, (source, _) in zip(node.signature.inputs, node.inputs, strict=False):
-            if source.op is None and source.name in learnt and slot not in node.op.no_gradient:
+        for source in _learning(node):
+            if source.op is None and source.name in learnt:
                 found.append((node, source.name))
-            elif source.op is not None and _passes(source) and slot not in node.op.no_gradient:
+            elif source.op is not None and _passes(source):
                 leads.add(id(source))
     return found[::-1]
+
+
+def _learning(node: Node) -> list[Node]:
+    """The inputs of a layer that get gradients."""
+    assert node.op is not None
+    slots = [*node.signature.inputs, *[""] * len(node.inputs)]
+    return [entry.node for slot, entry in zip(slots, node.inputs, strict=False) if slot not in node.op.no_gradient]
 
 
 def _passes(node: Node) -> bool:
@@ -107,12 +117,12 @@ def _passes(node: Node) -> bool:
 def _stepped(run: Run, inputs: Mapping[str, np.ndarray], seed: int) -> bool | None:
     """Run forward and backward; whether norms took the statistics of the batch, None without any gradient."""
     single = [np.shape(value)[:1] == (1,) for value in inputs.values()]
-    doubled = {name: np.concatenate([value, value[::-1] * value.dtype.type(1)]) for name, value in inputs.items()}
+    doubled = {name: np.concatenate([value, value]) for name, value in inputs.items()}
     random = np.random.default_rng(seed)
     for name, value in doubled.items():
         if value.dtype.kind == "f":
-            half = len(value) // 2
-            doubled[name] = np.concatenate([value[:half], random.permutation(value[half:].reshape(-1)).reshape(value[half:].shape)])
+            first, second = np.split(value, 2)
+            doubled[name] = np.concatenate([first, random.permutation(second.reshape(-1)).reshape(second.shape)])
     attempts: list[tuple[Mapping[str, np.ndarray], bool]] = [(inputs, True), (inputs, False)]
     if all(single):
         attempts.insert(0, (doubled, True))
@@ -125,8 +135,10 @@ def _stepped(run: Run, inputs: Mapping[str, np.ndarray], seed: int) -> bool | No
         if not learnt:
             return None
         run.net.zero_grad()
-        heads = [run.torch.from_numpy(random.standard_normal(tuple(value.shape)).astype(np.float32)) for value in learnt]
-        run.torch.autograd.backward(learnt, [head.to(value.dtype) for head, value in zip(heads, learnt, strict=True)])
+        heads = [
+            run.torch.from_numpy(random.standard_normal(tuple(value.shape))).to(value.dtype) for value in learnt
+        ]
+        run.torch.autograd.backward(learnt, heads)
         return train
     return None
 
@@ -153,32 +165,45 @@ def _gradients(state: Mapping[str, State], run: Run, params: Mapping[str, np.nda
     return found
 
 
-def _parameter(
-    name: str, nodes: list[Node], given: np.ndarray, values: Mapping[str, np.ndarray], heads: Mapping[str, np.ndarray],
-    params: Mapping[str, np.ndarray], train: bool, elements: int, random: np.random.Generator,
-) -> Verdict:
+class _Step(NamedTuple):
+    """A step of training: what PyTorch computed, and how it is judged."""
+
+    values: Mapping[str, np.ndarray]
+    heads: Mapping[str, np.ndarray]
+    """The gradients of the outputs of layers."""
+    params: Mapping[str, np.ndarray]
+    train: bool
+    elements: int
+    random: np.random.Generator
+
+
+    def around(self, node: Node) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """What a layer read, and the gradients of its outputs; zeros for those that nothing reads."""
+        arrays = [
+            self.params[source.name] if source.op is None and source.name in self.params
+            else self.values[source.entry_name(index)] for source, index in node.inputs
+        ]
+        outputs = [node.entry_name(index) for index in range(node.visible_count())]
+        return arrays, [
+            self.heads[name] if name in self.heads else np.zeros_like(self.values[name]) for name in outputs
+        ]
+
+
+def _parameter(name: str, nodes: list[Node], given: np.ndarray, step: _Step) -> Verdict:
     """The verdict on one parameter's gradient, the sum of what the layers that read it give."""
+    elements, random = step.elements, step.random
     node = nodes[-1]
     verdict = Verdict(node.name, node.kind, 0, np.inf, ok=False)
     places = _narrowed(nodes[0], name, given.shape, random) if len(nodes) == 1 else None
-    exact, bound = np.zeros(()), np.zeros(())
+    exact: Any = 0.0
+    bound: Any = 0.0
     for each in nodes:
-        outputs = [each.entry_name(index) for index in range(each.visible_count())]
-        if not any(output in heads for output in outputs):
+        if not any(each.entry_name(index) in step.heads for index in range(each.visible_count())):
             continue  # nothing reads it
-        arrays = [
-            params[e.node.name] if e.node.op is None and e.node.name in params else values.get(e.node.entry_name(e.index))
-            for e in each.inputs
-        ]
-        if any(array is None for array in arrays):
-            return verdict._replace(note="an input has no value")
-        kinds = [heads.get(output, np.zeros_like(values[output]) if output in values else None) for output in outputs]
-        if any(head is None for head in kinds):
-            return verdict._replace(note="an output has no value")
         try:
-            one, more = _exact(each, name, arrays, kinds, train, places)
-        except MXNetError as error:
-            return verdict._replace(note=str(error))
+            one, more = _exact(each, name, *step.around(each), step.train, places)
+        except (MXNetError, KeyError) as error:
+            return verdict._replace(note=f"it cannot be computed: {error}")
         exact, bound = exact + one, bound + more
     if places is not None:
         given = given[np.ix_(*places)]
@@ -195,11 +220,9 @@ def _narrowed(node: Node, name: str, shape: tuple[int, ...], random: np.random.G
     """Drawn channels of a layer's parameter, for each of its axes."""
     if node.kind == "Convolution" and node.params.num_group > 1:
         return None
-    if node.kind not in ("Convolution", "FullyConnected", "BatchNorm", "Deconvolution"):
+    if node.kind not in ("Convolution", "FullyConnected", "BatchNorm"):
         return None
-    if sum(entry.node.name == name for entry in node.inputs) > 1 or prod(shape) < 4096 and len(shape) > 1:
-        return None
-    if node.kind == "Deconvolution":
+    if sum(entry.node.name == name for entry in node.inputs) > 1 or (prod(shape) < 4096 and len(shape) > 1):
         return None
     sides = [np.sort(random.choice(side, min(side, _CHANNELS), replace=False)) for side in shape[:2]]
     return [*sides, *[np.arange(side) for side in shape[2:]]]
@@ -219,7 +242,7 @@ def _exact(
         places: the channels that count, for each axis of the parameter.
     """
     if places is not None:
-        node, arrays, heads = _channels(node, name, arrays, heads, places)
+        node, arrays, heads = _channels(node, arrays, heads, places)
     exact = _backward(node, name, arrays, heads, DOUBLE, train)
     unit = UNITS["float16"] if any(head.dtype == np.float16 for head in heads) else UNITS["float32"]
     terms = max(1, max(head.size for head in heads) * max(1, prod(exact.shape[1:])) // max(1, exact.size))
@@ -256,14 +279,13 @@ def _norm_magnitude(node: Node, name: str, arrays: list[Any], head: np.ndarray, 
 
 
 def _channels(
-    node: Node, name: str, arrays: list[Any], heads: list[Any], places: list[np.ndarray]
+    node: Node, arrays: list[Any], heads: list[Any], places: list[np.ndarray]
 ) -> tuple[Node, list[Any], list[Any]]:
     """The layer with drawn channels only."""
     out, data, head = places[0], arrays[0], heads[0]
     if node.kind == "BatchNorm":
         axis = node.params.axis % data.ndim
         return node, [np.take(data, out, axis), *[value[out] for value in arrays[1:]]], [np.take(head, out, axis)]
-    slots = list(node.signature.inputs)
     weight = arrays[1]
     inside = places[1] if len(places) > 1 else np.arange(min(weight.shape[1], 1))
     new = [data, weight[out][:, inside], *[value[out] for value in arrays[2:]]]
@@ -276,7 +298,6 @@ def _channels(
         new[0] = data[:, inside]
         params = node.params._replace(num_filter=len(out))
         head = head[:, out]
-    del slots, name
     return Node(node.op, node.name, node.attrs, node.inputs, params=params), new, [head]
 
 
@@ -284,25 +305,34 @@ def _backward(node: Node, name: str, arrays: list[Any], heads: list[Any], kind: 
     """A parameter's gradient by the operator's page."""
     if node.kind.startswith("BatchNorm") and not train:
         node = Node(node.op, node.name, node.attrs, node.inputs, params=node.params._replace(use_global_stats=True))
-    if node.kind == "Dropout" or (node.kind == "RNN" and node.params.p):
+    if node.kind == "RNN" and node.params.p:
         node = Node(node.op, node.name, node.attrs, node.inputs, params=node.params._replace(p=0.0))
+    wanted = [index for index, entry in enumerate(node.inputs) if entry.node.name == name]
+    executor = _bound(node, arrays, kind, wanted)
+    executor.forward(is_train=True)
+    executor.backward([nd.array(head, dtype=kind) for head in heads])
+    found: Any = 0.0
+    for index in wanted:
+        found = found + executor.grad_dict[f"in{index}"].asnumpy().astype(DOUBLE)
+    return found
+
+
+def _bound(node: Node, arrays: list[Any], kind: np.dtype, wanted: list[int]) -> Any:
+    """An executor of the layer alone, with gradients of some inputs."""
     slots = [f"in{index}" for index in range(len(arrays))]
     lone = node.reading([Entry(Node(None, slot), 0) for slot in slots])
     net = Symbol([Entry(lone, index) for index in range(lone.visible_count())])
     held = {
-        slot: nd.array(value.astype(kind) if value.dtype.kind == "f" else value, dtype=kind if value.dtype.kind == "f" else value.dtype)
+        slot: nd.array(value, dtype=kind if value.dtype.kind == "f" else value.dtype)
         for slot, value in zip(slots, arrays, strict=True)
     }
     hidden = set(net.list_auxiliary_states())
-    wanted = [slot for slot, entry in zip(slots, node.inputs, strict=True) if entry.node.name == name]
+    learnt = [slots[index] for index in wanted]
     arguments = {slot: value for slot, value in held.items() if slot not in hidden}
-    executor = net.bind(
-        cpu(), arguments, {slot: nd.zeros(held[slot].shape, dtype=kind) for slot in wanted},
-        {slot: "write" if slot in wanted else "null" for slot in arguments}, {slot: held[slot] for slot in hidden},
+    return net.bind(
+        cpu(), arguments, {slot: nd.zeros(held[slot].shape, dtype=kind) for slot in learnt},
+        {slot: "write" if slot in learnt else "null" for slot in arguments}, {slot: held[slot] for slot in hidden},
     )
-    executor.forward(is_train=True)
-    executor.backward([nd.array(head.astype(kind), dtype=kind) for head in heads])
-    return sum(executor.grad_dict[slot].asnumpy().astype(DOUBLE) for slot in wanted)
 
 
 __all__ = ["gradient_verdicts"]

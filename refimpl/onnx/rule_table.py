@@ -8,13 +8,13 @@ which may know nothing of ONNX.
 
 from __future__ import annotations
 
-from . import arranging, detection, elementwise, layers, pooling, quantized, recurrent, reducing
+from . import arranging, boxes_and_regions, elementwise, layers, pooling, quantizing, recurrent, reducing
 from .building import Rule
 
 # decides: Onnx/rules
 RULES: dict[str, Rule] = {
     **elementwise.RULES, **arranging.RULES, **reducing.RULES, **layers.RULES, **pooling.RULES, **recurrent.RULES,
-    **detection.RULES, **quantized.RULES,
+    **boxes_and_regions.RULES, **quantizing.RULES,
 }
 """Every operator that has a form in ONNX, by its own name."""
 

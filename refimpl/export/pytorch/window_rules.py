@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .layers import Rule
 from ...symbol.ir import Node
+from .layers import Rule
 from .parts import Input, Parts, short
 from .site import Answer, Shape, Site, Unsupported, plain
 
@@ -29,26 +29,36 @@ def _pooling(site: Site) -> Answer:
         return _global(site, kind)
     kernel, stride = tuple(map(int, p.kernel)), tuple(map(int, p.stride)) or (1,) * rank
     pad = tuple(map(int, p.pad)) or (0,) * rank
-    full = p.pooling_convention != "valid"
-    options: dict[str, Any] = {"kernel": short(kernel), "stride": [short(stride), short(kernel)], "padding": [short(pad), 0]}
-    text = "{0}, {kernel}{stride}{padding}"
-    outputs = site.outputs[0][2:]
-    floors = [(side + 2 * q - k) // s + 1 for side, k, s, q in zip(site.shapes[0][2:], kernel, stride, pad, strict=True)]
-    if full and list(outputs) != floors:
-        if _ceil_sides(site, kernel, stride, pad) != list(outputs):
-            return _windows(site, kernel, stride, pad)
-        text += ", ceil_mode=True"
-    padded = any(pad)
-    old = site.node.kind == "Pooling_v1"
-    wide = any(2 * q > k or k > side for q, k, side in zip(pad, kernel, site.shapes[0][2:], strict=True))
-    if wide or (old and padded) or kind == "lp" or (kind == "sum" and rank == 1) or (old and kind != "max" and full):
+    end = _end(site, kernel, stride, pad)
+    if end is None:
         return _windows(site, kernel, stride, pad)
+    options: dict[str, Any] = {
+        "kernel": short(kernel), "stride": [short(stride), short(kernel)], "padding": [short(pad), 0],
+    }
+    text = "{0}, {kernel}{stride}{padding}" + end
     if kind == "max":
         return plain(site, f"F.max_pool{rank}d({text})", **options)
     if kind == "sum":
         return plain(site, f"F.avg_pool{rank}d({text}, divisor_override=1)", **options)
-    without = p.count_include_pad is False if not old else False
-    return plain(site, f"F.avg_pool{rank}d({text}{', count_include_pad=False' if without and padded else ''})", **options)
+    count = ", count_include_pad=False" if getattr(p, "count_include_pad", None) is False and any(pad) else ""
+    return plain(site, f"F.avg_pool{rank}d({text}{count})", **options)
+
+
+def _end(site: Site, kernel: Any, stride: Any, pad: Any) -> str | None:
+    """What the call of PyTorch's pooling ends with; None where its windows are others."""
+    p, rank = site.p, site.rank - 2
+    outputs, sides = list(site.outputs[0][2:]), site.shapes[0][2:]
+    full, old = p.pooling_convention != "valid", site.node.kind == "Pooling_v1"
+    if any(2 * q > k or k > side for q, k, side in zip(pad, kernel, sides, strict=True)):
+        return None
+    if p.pool_type == "lp" or (p.pool_type == "sum" and rank == 1):
+        return None
+    if old and (any(pad) or (full and p.pool_type != "max")):
+        return None
+    floors = [(side + 2 * q - k) // s + 1 for side, k, s, q in zip(sides, kernel, stride, pad, strict=True)]
+    if not full or outputs == floors:
+        return ""
+    return ", ceil_mode=True" if _ceil_sides(site, kernel, stride, pad) == outputs else None
 
 
 def _channels_last(site: Site) -> Answer:
@@ -57,8 +67,9 @@ def _channels_last(site: Site) -> Answer:
         return (shape[0], shape[-1], *shape[1:-1])
 
     found = _pooling(replace(
-        site, node=Node(site.node.op, site.node.name, site.node.attrs, site.node.inputs, params=site.p._replace(layout=None)),
-        shapes=[moved(site.shapes[0])], outputs=[moved(site.outputs[0])],
+        site, node=Node(
+            site.node.op, site.node.name, site.node.attrs, site.node.inputs, params=site.p._replace(layout=None)
+        ), shapes=[moved(site.shapes[0])], outputs=[moved(site.outputs[0])],
     ))
     forward: Parts = []
     for part in found.forward:
@@ -158,8 +169,8 @@ def _deformable(site: Site) -> Answer:
 def _correlation(site: Site) -> Answer:
     p = site.p
     return plain(
-        site, f"correlation({{0}}, {{1}}, {p.kernel_size}, {p.max_displacement}, {p.stride1}, {p.stride2}, {p.pad_size},"
-        f" {bool(p.is_multiply)})",
+        site, f"correlation({{0}}, {{1}}, {p.kernel_size}, {p.max_displacement}, {p.stride1}, {p.stride2},"
+        f" {p.pad_size}, {bool(p.is_multiply)})",
     )
 
 
@@ -168,7 +179,10 @@ def _unfold(site: Site, name: str) -> Answer:
     if len(p.kernel) != 2:
         raise Unsupported(f"its kernel has {len(p.kernel)} axes")
     size = f"{tuple(p.output_size)}, " if name == "fold" else ""
-    options = {"dilation": [short(p.dilate or (1,)), 1], "padding": [short(p.pad or (0,)), 0], "stride": [short(p.stride or (1,)), 1]}
+    options: dict[str, Any] = {
+        "dilation": [short(p.dilate or (1,)), 1], "padding": [short(p.pad or (0,)), 0],
+        "stride": [short(p.stride or (1,)), 1],
+    }
     return plain(site, f"F.{name}({{0}}, {size}{tuple(p.kernel)}{{dilation}}{{padding}}{{stride}})", **options)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...base import MXNetError, decides
 from ...export.prediction import Prediction, prediction
 from ...export.pytorch import hooking
+from ...onnx import writing
 from ..errors import refuse
 from ..loaded import Network, Shapes
 from .references import Reference, _drawn
@@ -48,8 +49,6 @@ def of_onnx(network: Network, path: str, given: Shapes) -> Reference:
         CommandError: the inputs do not fit, or no tensor of the file has the name of a layer of the network.
         ImportError: onnx or onnxruntime is missing.
     """
-    from ...onnx import writing
-
     _, inputs = _asked(network, given)
     library = writing.imported()
     proto = library.load_model(path)

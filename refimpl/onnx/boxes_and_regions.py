@@ -262,7 +262,7 @@ def _regions(
 ) -> str:
     """Boxes inside the image, (batch, anchors of all pixels, 4)."""
     kinds, high, wide = sides
-    base = np.asarray(proposal_page.anchors_of(p), np.float64)
+    base = np.asarray(proposal_page.anchors_of(p), np.float64)  # type: ignore[no-untyped-call]  # a page
     y, x = np.meshgrid(np.arange(high) * p.feature_stride, np.arange(wide) * p.feature_stride, indexing="ij")
     anchors = (base + np.stack([x, y, x, y], -1)[:, :, None]).reshape((1, -1, 4))
     moves = b.shaped(deltas, (batch, kinds, 4, high, wide))
@@ -363,8 +363,8 @@ def _deformable(b: Builder, p: Any, s: Any, x: str, offset: str, *more: str) -> 
     for axis, side in enumerate(map(int, s[0][2:])):
         line = np.arange(out[axis]) * strides[axis] - pads[axis]
         rows = np.repeat(np.arange(kernel[0]), kernel[1]) if axis == 0 else np.tile(np.arange(kernel[1]), kernel[0])
-        base = (rows * dilations[axis])[:, None] + line
-        base = b.constant(base[:, :, None] if axis == 0 else base[:, None, :])
+        pixels = (rows * dilations[axis])[:, None] + line
+        base = b.constant(pixels[:, :, None] if axis == 0 else pixels[:, None, :])
         place = b.add("Add", b.add("Gather", moves, b.constant(axis, np.int64), axis=3), base)
         above, below = b.add("GreaterOrEqual", place, b.constant(0)), b.add("Less", place, b.constant(side))
         inside.append(b.add("And", above, below))

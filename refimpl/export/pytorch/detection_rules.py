@@ -34,7 +34,8 @@ def _box_nms(site: Site) -> Answer:
         raise Unsupported("topk is 0")
     return plain(
         site, f"box_nms({{0}}, {tidy(p.overlap_thresh)!r}, {tidy(p.valid_thresh)!r}, {p.topk}, {p.coord_start},"
-        f' {p.score_index}, {p.id_index}, {p.background_id}, {bool(p.force_suppress)}, "{p.in_format}", "{p.out_format}")',
+        f' {p.score_index}, {p.id_index}, {p.background_id}, {bool(p.force_suppress)}, "{p.in_format}",'
+        f' "{p.out_format}")',
     )
 
 

@@ -43,7 +43,7 @@ def _symmetric(b: Builder, size: str) -> list[str]:
 
 
 def _range(b: Builder, p: Any) -> list[str] | None:
-    found = calibrated(p)
+    found = calibrated(p)  # type: ignore[no-untyped-call]  # of a page
     return None if found is None else [_single(b, end) for end in found]
 
 
@@ -131,7 +131,7 @@ def _convolution(b: Builder, p: Any, s: Any, *inputs: str) -> list[str]:
 def _batch_norm(
     b: Builder, p: Any, s: Any, x: str, gamma: str, beta: str, mean: str, var: str, *ends: str
 ) -> list[str]:
-    low, high = calibrated(p)
+    low, high = calibrated(p)  # type: ignore[no-untyped-call]  # of a page
     extent, eps = np.float32(max(abs(low), abs(high))), np.float32(p.eps)
     inverse = b.add("Reciprocal", b.add("Sqrt", b.add("Add", var, _single(b, eps))))
     scale = b.add("Mul", gamma, inverse)
