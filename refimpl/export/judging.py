@@ -260,11 +260,13 @@ def _tracked(part: Part, index: int) -> tuple[np.ndarray, np.ndarray] | None:
     return values.reshape(-1)[part.take], bounds.reshape(-1)[part.take]
 
 
+@decides("Verify/not-finite")
 def distance(target: np.ndarray, exact: np.ndarray) -> np.ndarray:
     """How far each element is; infinite where one is no number, or infinite, and the other is not the same."""
-    off = np.abs(np.subtract(target, exact, dtype=np.float64))
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.abs(np.subtract(target, exact, dtype=np.float64))
     same = (target == exact) | (np.isnan(target) & np.isnan(exact))
     return np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
 
 
-__all__ = ["Verdict", "judge"]
+__all__ = ["SMALLEST", "UNITS", "Verdict", "distance", "judge"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -123,6 +124,13 @@ def _pad(b: Builder, p: Any, s: Any, x: str) -> str:
     if p.mode != "constant" and min(p.pad_width) < 0:
         raise NoForm(f"Pad {p.mode} that takes elements away")
     return b.add("Pad", x, widths, *([b.constant(p.constant_value)] if p.mode == "constant" else []), mode=p.mode)
+
+
+def padded(b: Builder, x: str, before: Sequence[int], after: Sequence[int], value: float) -> str:
+    """An image with pixels of a value around it, so many before and behind along each axis; fewer than 0 take away."""
+    if not any((*before, *after)):
+        return x
+    return b.add("Pad", x, b.whole(0, 0, *before, 0, 0, *after), b.constant(value))
 
 
 def _crop(b: Builder, p: Any, s: Any, x: str, *like: str) -> str:

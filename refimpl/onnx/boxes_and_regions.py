@@ -13,6 +13,8 @@ from .layers import spacing
 from .reducing import ordered
 
 SINGLE = np.dtype(np.float32)
+SINCE = {"_contrib_DeformableConvolution": 19, "_contrib_ModulatedDeformableConvolution": 19}
+"""Operators that need a version of ONNX's operators after the oldest."""
 LEAST = float(np.finfo(np.float32).min)
 
 

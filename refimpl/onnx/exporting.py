@@ -18,12 +18,10 @@ from ..symbol import Symbol
 from ..symbol.ir import Entry, Node
 from ..symbol.prediction import PREDICTIONS, Prediction, prediction
 from . import writing
+from .boxes_and_regions import SINCE
 from .building import OPSET, Free
 from .converting import NEWEST, Graph, converted
 from .rule_table import RULES
-
-SINCE = {"_contrib_DeformableConvolution": 19, "_contrib_ModulatedDeformableConvolution": 19}
-"""Operators that need a version of ONNX's operators after the oldest."""
 
 
 @decides("Onnx/operator-support")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import decides
 from .building import Builder, Rule, product, require_fixed
+from .pooling import pooled, pooled_as_before
 
 Sides = tuple[int, ...]
 
@@ -210,6 +211,7 @@ RULES: dict[str, Rule] = {
     "BatchNorm": _batch_norm, "BatchNorm_v1": _batch_norm, "_contrib_SyncBatchNorm": _batch_norm,
     "LayerNorm": _layer_norm, "GroupNorm": _group_norm,
     "InstanceNorm": lambda b, p, s, *inputs: b.add("InstanceNormalization", *inputs, epsilon=float(p.eps)),
+    "Pooling": pooled, "Pooling_v1": pooled_as_before,
     "LRN": _local_response, "UpSampling": _upsampling, "_contrib_BilinearResize2D": _resized,
     "_contrib_AdaptiveAvgPooling2D": _adaptive,
     "_linalg_det": lambda b, p, s, x: b.shaped(b.add("Det", x), b.outs[0]),

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import decides
-from .building import Builder, NoForm, Rule, require_fixed
+from .arranging import padded
+from .building import Builder, NoForm, require_fixed
 
 Sides = tuple[int, ...]
 
@@ -55,9 +56,7 @@ def _in_place(w: Windows) -> bool:
 
 
 def _padded(b: Builder, x: str, w: Windows, value: float) -> str:
-    rank = len(w.image)
-    widths = (0, 0, *w.before, 0, 0, *w.after)
-    return b.add("Pad", x, b.whole(*widths), b.constant(value)) if any(widths[2:2 + rank] + widths[-rank:]) else x
+    return padded(b, x, w.before, w.after, value)
 
 
 def _largest(b: Builder, x: str, w: Windows, outside: float | None) -> str:
@@ -109,7 +108,8 @@ def _global(b: Builder, p: Any, x: str, rank: int) -> str:
     return _root(b, b.reduced("ReduceSum", _powered(b, x, power), axes, keepdims=True), power)
 
 
-def _pooling(b: Builder, p: Any, s: Any, x: str) -> str:
+def pooled(b: Builder, p: Any, s: Any, x: str) -> str:
+    """The rule of Pooling."""
     rank = len(s[0]) - 2
     last = getattr(p, "layout", "").endswith("C")
     image, counts = (s[0][1:-1], b.outs[0][1:-1]) if last else (s[0][2:], b.outs[0][2:])
@@ -133,19 +133,19 @@ def _local(b: Builder, p: Any, x: str, w: Windows, channels: int) -> str:
     return _root(b, _sum(b, _powered(b, x, power), w, channels), power)
 
 
-def _old(b: Builder, p: Any, s: Any, x: str) -> str:
-    """Padding is zeros, also for a maximum; avg divides by the size of the kernel."""
+def pooled_as_before(b: Builder, p: Any, s: Any, x: str) -> str:
+    """The rule of the older Pooling: padding is zeros, also for a maximum; avg divides by the size of the kernel."""
     if p.global_pool:
         return _global(b, p, x, len(s[0]) - 2)
-    require_fixed(s[0][2:], "Pooling_v1")
+    require_fixed(s[0][2:], "a pooling")
     w = _windows(p, tuple(map(int, s[0][2:])), tuple(map(int, b.outs[0][2:])))
     if p.pool_type == "max":
         if any(pad > allowed for pad, allowed in zip(w.after, w.pad, strict=True)) and any(w.pad):
-            raise NoForm("Pooling_v1 whose last window reaches beyond the padding")
+            raise NoForm("a pooling of before 1.0 whose last window reaches beyond the padding")
         return _largest(b, x, w, 0.0 if any(w.pad) else None)
     if p.pool_type == "sum":
         return _sum(b, x, w, int(s[0][1]))
     return _mean(b, x, w, np.full(w.counts, math.prod(w.kernel)))
 
 
-RULES: dict[str, Rule] = {"Pooling": _pooling, "Pooling_v1": _old}
+__all__ = ["pooled", "pooled_as_before"]

@@ -13,7 +13,7 @@ from ..kernels.shared.quantized import BYTE, SINGLE, STEPS, SUMS, UNSIGNED, WHOL
 from .arranging import RULES as ARRANGING
 from .building import Builder, NoForm, Rule, product
 from .layers import spacing
-from .pooling import RULES as POOLING
+from .pooling import pooled
 from .reducing import places
 
 LIMITS = {BYTE: (-128, 127), UNSIGNED: (0, 255)}
@@ -151,9 +151,7 @@ def _pooling(b: Builder, p: Any, s: Any, x: str, low: str, high: str) -> list[st
     whole = p.count_include_pad is not False
     if p.pool_type == "avg" and not p.global_pool and p.pooling_convention == "full" and whole:
         raise NoForm("_contrib_quantized_pooling avg with convention full")
-    found = POOLING["Pooling"](b, p, s, b.cast(x, SINGLE))
-    assert isinstance(found, str)
-    return [_rounded(b, found, kind), b.add("Identity", low), b.add("Identity", high)]
+    return [_rounded(b, pooled(b, p, s, b.cast(x, SINGLE)), kind), b.add("Identity", low), b.add("Identity", high)]
 
 
 # --- arrangement and pairs ----------------------------------------------------------------------------

@@ -8,12 +8,12 @@ which may know nothing of ONNX.
 
 from __future__ import annotations
 
-from . import arranging, boxes_and_regions, elementwise, layers, pooling, quantizing, recurrent, reducing
+from . import arranging, boxes_and_regions, elementwise, layers, quantizing, recurrent, reducing
 from .building import Rule
 
 # decides: Onnx/rules
 RULES: dict[str, Rule] = {
-    **elementwise.RULES, **arranging.RULES, **reducing.RULES, **layers.RULES, **pooling.RULES, **recurrent.RULES,
+    **elementwise.RULES, **arranging.RULES, **reducing.RULES, **layers.RULES, **recurrent.RULES,
     **boxes_and_regions.RULES, **quantizing.RULES,
 }
 """Every operator that has a form in ONNX, by its own name."""

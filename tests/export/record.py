@@ -140,7 +140,7 @@ def drawn(value):
 
 def main():
     FOLDER.mkdir(exist_ok=True)
-    networks.detection.register_custom(mx)
+    networks.register_custom(mx)
     releases = {name: release for release, names in RELEASES.items() for name in names}
     made = {}
     for name, (build, shapes) in networks.NETWORKS.items():

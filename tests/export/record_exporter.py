@@ -35,7 +35,7 @@ def write_predictions():
     import refimpl as mx
     from refimpl.export.prediction import prediction
 
-    networks.detection.register_custom(mx)
+    networks.register_custom(mx)
     for name in EVERY:
         made = prediction(*networks.network(mx, name), networks.shapes_of(name))
         (FOLDER / f"{name}-prediction.json").write_text(made.symbol.tojson())
@@ -48,7 +48,7 @@ def export():
 
     version = onnx.__version__[:3]
 
-    networks.detection.register_custom(mx)
+    networks.register_custom(mx)
     refused = {}
     for name in EVERY:
         net, *held = networks.network(mx, name)

@@ -14,7 +14,7 @@ from refimpl.export.prediction import prediction
 
 from . import networks
 
-networks.detection.register_custom(mx)
+networks.register_custom(mx)
 OUTPUTS = json.loads((networks.RECORDED / "outputs.json").read_text())
 EVERY = [*networks.NETWORKS, *networks.FILES]
 WRITTEN = sorted(path.name.removesuffix("-symbol.json") for path in networks.RECORDED.glob("*-symbol.json"))

@@ -28,7 +28,7 @@ from .residual_networks import resnet
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("safetensors", reason="safetensors is not installed")
-networks.detection.register_custom(mx)
+networks.register_custom(mx)
 NAMES = [name for name in networks.NETWORKS if name not in networks.REFUSED]
 QUICK = ("lenet", "resnet-v2", "ssd", "fused-lstm", "bert")
 ALONE = """

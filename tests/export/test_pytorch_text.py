@@ -24,7 +24,7 @@ from refimpl.model.networks import lenet
 from . import networks
 from .residual_networks import resnet
 
-networks.detection.register_custom(mx)
+networks.register_custom(mx)
 NAMES = [name for name in networks.NETWORKS if name not in networks.REFUSED]
 
 

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...base import MXNetError, decides
+from ...export.judging import UNITS
 from ...export.layer import SINGLE, Layer, bound_layer
 from ...oracle.bounds import tracking
-
-UNITS = {"float16": 2.0**-11, "float32": 2.0**-24, "float64": 2.0**-53}
-"""Half the distance from 1 to the next number."""
 
 MOST_TRACKED = 40_000  # numbers that the oracle's arithmetic, which is Python, may read
 _FACTOR = 32  # single precision errors of ours that stand for those of another order of operations

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base import MXNetError, decides
+from ...export.judging import distance
 from ...export.layer import Layer
 from ...symbol.ir import Node
-from .walk import Segment, distance
+from .walk import Segment
 
 Change = Callable[[Layer], list[np.ndarray]]
 

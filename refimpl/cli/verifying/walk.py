@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...base import MXNetError, decides
+from ...export.judging import distance
 from ...export.layer import DOUBLE, SINGLE, Layer, wide
 from ...symbol.inference import key_of
 from ...symbol.ir import Node
@@ -286,15 +287,6 @@ def _draws(node: Node) -> bool:
     return node.op is not None and node.op.random and node.op.name not in ("Dropout", "RNN", "LeakyReLU")
 
 
-@decides("Verify/not-finite")
-def distance(target: np.ndarray, exact: np.ndarray) -> np.ndarray:
-    """How far each element is; infinite where one is no number, or infinite, and the other is not the same."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        off = np.abs(np.subtract(target, exact, dtype=np.float64))
-    same = (target == exact) | ((target != target) & (exact != exact))  # noqa: PLR0124  # NaN
-    return np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
-
-
 def is_half(value: np.ndarray) -> bool:
     """Whether all of many numbers have at most eleven significant bits."""
     finite = value[np.isfinite(value) & (value != 0)] if value.dtype.kind == "f" else np.zeros(0)
@@ -304,4 +296,4 @@ def is_half(value: np.ndarray) -> bool:
         return bool(np.array_equal(finite.astype(np.float16).astype(finite.dtype), finite))
 
 
-__all__ = ["Compared", "Segment", "Walk", "distance", "is_half"]
+__all__ = ["Compared", "Segment", "Walk", "is_half"]

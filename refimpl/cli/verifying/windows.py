@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...base import MXNetError
+from ...export.judging import distance
 from ...export.layer import Layer
 from .guesses import constant, with_arrays
 from .guessing import Case, Guess
-from .walk import distance
 
 _MOST_STRIDE = 4
 _MODES = {"edge": "its border repeated", "reflect": "its mirror image"}

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from . import classic, dense, detection, residual, sequence
+from . import classic, dense, detectors, residual, sequence
+from .detectors import register_custom  # noqa: F401
 
 NETWORKS = {
-    **classic.NETWORKS, **residual.NETWORKS, **detection.NETWORKS, **dense.NETWORKS, **sequence.NETWORKS,
+    **classic.NETWORKS, **residual.NETWORKS, **detectors.NETWORKS, **dense.NETWORKS, **sequence.NETWORKS,
 }
 """Name -> the function that builds the symbol, and the shapes of its inputs."""
 FILES = {"quantized": {"data": (2, 3, 8, 8)}, "gluon": {"data": (2, 3, 16, 16)}}
