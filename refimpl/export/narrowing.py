@@ -96,7 +96,7 @@ def _terms(layer: Layer, size: int) -> int:
         return max(layer.arrays[0].shape) + layer.arrays[0].shape[-1] // (3 * p.heads) + 3
     if name == "_contrib_div_sqrt_dim":
         return 4
-    if name in ("dot", "batch_dot", "_linalg_gemm2"):
+    if name in ("dot", "batch_dot"):
         return max(max(value.shape, default=1) for value in layer.arrays) + 2
     return 0
 
@@ -225,12 +225,12 @@ def _fully_connected(layer: Layer, shape: Shape, count: int, rng: np.random.Gene
     return Part(small, at, np.arange(len(at)), weight.shape[1] + 1)
 
 
-@rule("dot", "batch_dot", "_linalg_gemm2")
+@rule("dot", "batch_dot")
 def _product(layer: Layer, shape: Shape, count: int, rng: np.random.Generator) -> Part | None:
     """Some rows of the left matrix, or of each of a batch of them."""
     left, right = layer.arrays[:2]
     p = layer.params
-    if left.ndim < 2 or not left.ndim == right.ndim == len(shape) or getattr(p, "axis", -2) not in (-2, left.ndim - 2):
+    if left.ndim < 2 or not left.ndim == right.ndim == len(shape):
         return None
     axis = left.ndim - (1 if p.transpose_a else 2)
     terms = left.shape[-2 if p.transpose_a else -1]
