@@ -135,7 +135,7 @@ def _require_inputs(symbol: Symbol, held: Mapping[str, Any], given: Mapping[str,
     others = [name for name in given if name not in names and not name.endswith("label")]
     if others:
         there = [name for name in names if name not in held and not name.endswith("label")]
-        raise refusal("Export/input-shape", f"the network has no input {_listed(others)}, but {_listed(there)}")
+        raise refusal("Export/input-shape", f"the network has no input {_listed(others)}; it has {_listed(there)}")
 
 
 def _shapes(symbol: Symbol, held: Mapping[str, np.ndarray], given: Mapping[str, Sequence[int]]) -> Any:
