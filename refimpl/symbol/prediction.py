@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import decides, refusal
+from ..base import MXNetError, decides, refusal
 from ..kernels.foundation import get, known
 from . import inference
 from .inferred_lists import known_types
@@ -228,16 +228,21 @@ def _predicting(node: Node, data: Entry, held: Mapping[str, Any], given: Mapping
     if not rows or (shape is not None and len(shape) == 2):
         return Node(get("softmax"), node.name, {**hidden, "axis": "-1"}, [data])
     if not known(shape):
-        before = Symbol([data]).list_inputs()
-        names = [name for name in before if name not in held and name not in given and not _PARAMETER.search(name)]
-        raise refusal(
-            "Export/input-shape",
-            f"{node.name} needs the shape of what it reads, which follows from the inputs; give the shape of"
-            f" {_listed(names)}" + (f", as {names[0]}=1,3,224,224" if names else ""),
-        )
+        raise _shape_needed(node, data, held, given)
     flat = Node(get("Flatten"), f"{node.name}_rows", dict(hidden), [data])
     each = Node(get("softmax"), f"{node.name}_softmax", {**hidden, "axis": "-1"}, [Entry(flat, 0)])
     return Node(get("reshape_like"), node.name, dict(hidden), [Entry(each, 0), data])
+
+
+def _shape_needed(node: Node, data: Entry, held: Mapping[str, Any], given: Mapping[str, Any]) -> MXNetError:
+    """The refusal of a layer that reads data of an unknown shape."""
+    before = Symbol([data]).list_inputs()
+    names = [name for name in before if name not in held and name not in given and not _PARAMETER.search(name)]
+    return refusal(
+        "Export/input-shape",
+        f"{node.name} needs the shape of what it reads, which follows from the inputs; give the shape of"
+        f" {_listed(names)}" + (f", as {names[0]}=1,3,224,224" if names else ""),
+    )
 
 
 __all__ = ["PREDICTIONS", "Prediction", "ended", "prediction"]
