@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import MXNetError, decides, refusal
+from ..base import decides, refusal
 from ..kernels.foundation import get, known
 from . import inference
 from .inferred_lists import known_types
@@ -234,7 +234,7 @@ def _predicting(node: Node, data: Entry, held: Mapping[str, Any], given: Mapping
     return Node(get("reshape_like"), node.name, dict(hidden), [Entry(each, 0), data])
 
 
-def _shape_needed(node: Node, data: Entry, held: Mapping[str, Any], given: Mapping[str, Any]) -> MXNetError:
+def _shape_needed(node: Node, data: Entry, held: Mapping[str, Any], given: Mapping[str, Any]) -> Exception:
     """The refusal of a layer that reads data of an unknown shape."""
     before = Symbol([data]).list_inputs()
     names = [name for name in before if name not in held and name not in given and not _PARAMETER.search(name)]
