@@ -192,10 +192,7 @@ def _box_nms(b: Builder, p: Any, s: Any, data: str) -> list[str]:
     scores = b.add("GatherElements", keys, order, axis=1)
     survives = kept(b, corners, scores, there, ids, p.overlap_thresh, (batch, limit))
     if p.in_format != p.out_format:
-        boxes = _corners(b, boxes) if p.out_format == "corner" else _centers(b, boxes)
-        parts = [b.cut(top, 2, 0, p.coord_start)] if p.coord_start else []
-        parts += [boxes] + ([b.cut(top, 2, p.coord_start + 4, width)] if p.coord_start + 4 < width else [])
-        top = b.add("Concat", *parts, axis=2)
+        top = _reformed(b, p, top, boxes, width)
     place = _first(b, survives, limit)
     result = _picked(b, top, place, width)
     stays = b.cast(b.add("Unsqueeze", b.add("GatherElements", survives, place, axis=1), b.whole(2)), bool)
@@ -204,6 +201,14 @@ def _box_nms(b: Builder, p: Any, s: Any, data: str) -> list[str]:
         pads = b.whole(0, 0, 0, 0, count - limit, 0)
         result = b.add("Pad", result, pads, b.constant(-1))
     return [result if len(before) == 1 else b.shaped(result, b.outs[0])]
+
+
+def _reformed(b: Builder, p: Any, rows: str, boxes: str, width: int) -> str:
+    """Rows whose boxes are in the other format."""
+    boxes = _corners(b, boxes) if p.out_format == "corner" else _centers(b, boxes)
+    parts = [b.cut(rows, 2, 0, p.coord_start)] if p.coord_start else []
+    parts += [boxes] + ([b.cut(rows, 2, p.coord_start + 4, width)] if p.coord_start + 4 < width else [])
+    return b.add("Concat", *parts, axis=2)
 
 
 def _box_decode(b: Builder, p: Any, s: Any, data: str, anchors: str) -> str:
@@ -218,7 +223,7 @@ def _box_decode(b: Builder, p: Any, s: Any, data: str, anchors: str) -> str:
     return b.add("Concat", b.add("Sub", middle, half), b.add("Add", middle, half), axis=2)
 
 
-# --- Proposal -----------------------------------------------------------------------------------------
+# --- Proposal and regions -----------------------------------------------------------------------------------------
 
 
 class _Image(NamedTuple):
@@ -303,9 +308,6 @@ def _filtered(
     none = b.add("Reshape", none, b.whole(0, -1))
     dropped = b.add("Or", none, b.add("Squeeze", small, b.whole(2)))
     return b.add("Where", dropped, b.constant(-1), score), boxes
-
-
-# --- regions ------------------------------------------------------------------------------------------
 
 
 def _roi_pooling(b: Builder, p: Any, s: Any, x: str, rois: str) -> str:

@@ -56,6 +56,18 @@ class _Parameters:
         return parts[0] if len(parts) == 1 else self.b.add("Concat", *parts, axis=0)
 
 
+def _options(p: Any, op: str, ways: int) -> dict[str, Any]:
+    """The attributes of ONNX's recurrent operators."""
+    options: dict[str, Any] = {"hidden_size": p.state_size}
+    if ways == 2:
+        options["direction"] = "bidirectional"
+    if op == "GRU":
+        options["linear_before_reset"] = 1
+    if op == "RNN":
+        options["activations"] = [{"rnn_tanh": "Tanh", "rnn_relu": "Relu"}[p.mode]] * ways
+    return options
+
+
 def _rnn(b: Builder, p: Any, s: Any, *inputs: str) -> list[str]:
     given = dict(zip(get("RNN").input_names(p), inputs, strict=True))
     if p.projection_size is not None:
@@ -70,13 +82,7 @@ def _rnn(b: Builder, p: Any, s: Any, *inputs: str) -> list[str]:
         empty = b.add("Unsqueeze", b.add("LessOrEqual", lengths, b.constant(0, np.int32)), b.whole(0, 2))
     x, lasts = given["data"], []
     op, ways = {"lstm": "LSTM", "gru": "GRU"}.get(p.mode, "RNN"), cut.ways
-    options: dict[str, Any] = {"hidden_size": p.state_size}
-    if ways == 2:
-        options["direction"] = "bidirectional"
-    if op == "GRU":
-        options["linear_before_reset"] = 1
-    if op == "RNN":
-        options["activations"] = [{"rnn_tanh": "Tanh", "rnn_relu": "Relu"}[p.mode]] * ways
+    options = _options(p, op, ways)
     for layer in range(p.num_layers):
         weight, recurrent, bias = cut.layer(layer)
         rows = slice(layer * ways, (layer + 1) * ways)

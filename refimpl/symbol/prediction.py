@@ -61,10 +61,7 @@ def prediction(
             unknown, or every output needs a label.
     """
     symbol = symbol if until is None else ended(symbol, until)
-    held = {
-        name: np.asarray(value.asnumpy() if hasattr(value, "asnumpy") else value)
-        for values in (arg_params, aux_params) for name, value in values.items() if value is not None
-    }
+    held = _arrays(arg_params) | _arrays(aux_params)
     given = dict(input_shapes or {})
     _require_inputs(symbol, held, given)
     symbol = _without_losses(symbol, held, given)
@@ -81,6 +78,14 @@ def prediction(
     used = [node.name for node in (*arguments, *auxiliary) if node.name in held]
     params = {name: held[name].astype(types[name], copy=False) for name in used}
     return Prediction(symbol, params, inputs, symbol.list_outputs())
+
+
+def _arrays(params: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """NDArrays and NumPy arrays as NumPy arrays; a file may hold empty places."""
+    return {
+        name: np.asarray(value.asnumpy() if hasattr(value, "asnumpy") else value)
+        for name, value in params.items() if value is not None
+    }
 
 
 def _require_parameters(held: Mapping[str, Any], arguments: Sequence[str], auxiliary: Sequence[str]) -> None:
@@ -180,10 +185,15 @@ def _without_losses(symbol: Symbol, held: Mapping[str, Any], given: Mapping[str,
             continue
         if any(id(source) in labelled for source, _ in node.inputs):
             labelled.add(id(node))
-        same = all(new is old for (new, _), (old, _) in zip(inputs, node.inputs, strict=True))
-        made[id(node)] = node if same else node.reading(inputs)
+        made[id(node)] = _reading(node, inputs)
     free = [Entry(made[id(node)], index) for node, index in symbol.entries if id(node) not in labelled]
     return Symbol(free or _scores(symbol, further, labels))
+
+
+def _reading(node: Node, inputs: Sequence[Entry]) -> Node:
+    """The node itself where it reads the same already, or else a copy."""
+    same = all(new is old for (new, _), (old, _) in zip(inputs, node.inputs, strict=True))
+    return node if same else node.reading(inputs)
 
 
 @decides("Export/labels")
