@@ -177,9 +177,16 @@ def _exported(
 
 def _module(found: Prediction, asked: Asked, name: str, feeds: Sequence[Arrays]) -> tuple[list[Path], list[Verdict]]:
     look = asked.look
-    std = look.std or ((1.0,) if look.scale != 1 else ())
-    std = tuple(part / look.scale for part in std)
-    files = pytorch.write(found, asked.file, name, size=asked.size, mean=look.mean, std=std, labels=asked.labels)
+    shape = next(iter(found.inputs.values()))[0]
+    channels = shape[1] if len(shape) == 4 else 1
+    mean, std = (
+        look.channels(values, channels, flag) if values else []
+        for values, flag in ((look.mean, "--mean"), (look.std or (1.0,) * (look.scale != 1), "--std"))
+    )
+    files = pytorch.write(
+        found, asked.file, name, size=asked.size, mean=mean, std=[part / look.scale for part in std],
+        labels=asked.labels, resize=look.resize,
+    )
     verdicts: list[Verdict] = []
     for number, feed in enumerate(feeds):
         checked = pytorch.check(found, asked.file, feed, name, gradients=number == 0)

@@ -63,8 +63,8 @@ def prediction(
     symbol = symbol if until is None else ended(symbol, until)
     held = _arrays(arg_params) | _arrays(aux_params)
     given = dict(input_shapes or {})
+    _require_inputs(symbol, held, given)
     symbol = _without_losses(symbol, held, given)
-    _require_inputs(symbol, given)
     shapes, types = _shapes(symbol, held, given), known_types(symbol.entries)
     arguments, auxiliary = variables(symbol.order())
     for node in _fixed_gammas(symbol.order()):
@@ -135,11 +135,12 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + " ..." * (len(names) > 5)
 
 
-def _require_inputs(symbol: Symbol, given: Mapping[str, Any]) -> None:
+def _require_inputs(symbol: Symbol, held: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     names = symbol.list_inputs()
     others = [name for name in given if name not in names and not name.endswith("label")]
     if others:
-        raise refusal("Export/input-shape", f"the network that predicts has no input {_listed(others)}")
+        there = [name for name in names if name not in held and not name.endswith("label")]
+        raise refusal("Export/input-shape", f"the network has no input {_listed(others)}; it has {_listed(there)}")
 
 
 def _shapes(symbol: Symbol, held: Mapping[str, np.ndarray], given: Mapping[str, Sequence[int]]) -> Any:
@@ -237,14 +238,21 @@ def _predicting(node: Node, data: Entry, held: Mapping[str, Any], given: Mapping
     if not rows or (shape is not None and len(shape) == 2):
         return Node(get("softmax"), node.name, {**hidden, "axis": "-1"}, [data])
     if not known(shape):
-        raise refusal(
-            "Export/input-shape",
-            f"the layer {node.name} reads data whose shape is {_shown(shape)}; give the shapes of all inputs, as"
-            " data=1,3,224,224",
-        )
+        raise _shape_needed(node, data, held, given)
     flat = Node(get("Flatten"), f"{node.name}_rows", dict(hidden), [data])
     each = Node(get("softmax"), f"{node.name}_softmax", {**hidden, "axis": "-1"}, [Entry(flat, 0)])
     return Node(get("reshape_like"), node.name, dict(hidden), [Entry(each, 0), data])
+
+
+def _shape_needed(node: Node, data: Entry, held: Mapping[str, Any], given: Mapping[str, Any]) -> Exception:
+    """The refusal of a layer that reads data of an unknown shape."""
+    before = Symbol([data]).list_inputs()
+    names = [name for name in before if name not in held and name not in given and not _PARAMETER.search(name)]
+    return refusal(
+        "Export/input-shape",
+        f"{node.name} needs the shape of what it reads, which follows from the inputs; give the shape of"
+        f" {_listed(names)}" + (f", as {names[0]}=1,3,224,224" if names else ""),
+    )
 
 
 __all__ = ["PREDICTIONS", "Prediction", "ended", "prediction"]

@@ -161,8 +161,11 @@ def test_the_program_has_the_size_the_mean_the_scale_and_the_labels() -> None:
     picture = Picture((24, 20), (1.0, 2.0, 3.0), (0.5, 0.25, 4.0), ("cat", "dog", "it's"))
     program = text(predicted(net, data=(1, 3, 32, 32)), "lenet", picture).partition("LABELS = ")[2]
     assert ast.literal_eval(program.partition("]")[0] + "]") == ["cat", "dog", "it's"]
-    assert 'convert("RGB").resize((20, 24))' in program
-    assert "reshape(24, 20, 3).float() - torch.tensor([1.0, 2.0, 3.0])) / torch.tensor([0.5, 0.25, 4.0])" in program
+    assert 'ImageOps.fit(Image.open(sys.argv[1]).convert("RGB"), (20, 24))\n' in program
+    assert "mean = torch.tensor([1.0, 2.0, 3.0])\n    std = torch.tensor([0.5, 0.25, 4.0])\n" in program
+    assert "data = (pixels.reshape(24, 20, 3) - mean) / std\n" in program
+    cropped = text(predicted(net, data=(1, 3, 32, 32)), "lenet", picture._replace(resize=26))
+    assert "(26, 26)).crop((3, 1, 23, 25))" in cropped
     assert ".topk(3)" in program
 
 
@@ -172,7 +175,7 @@ def test_operators_without_a_form_are_listed_with_the_part_that_can_be_exported(
     net = mx.sym.linalg.gelqf(net, name="lq")[0]
     with pytest.raises(MXNetError, match=r"_linalg_gelqf: there is no rule for it \(lq\)") as refused:
         text(predicted(net, data=(2, 4)))
-    assert "the network up to the layer fc can be exported" in str(refused.value)
+    assert "the part before the first can be exported: --until fc" in str(refused.value)
 
 
 @pytest.mark.clause("Torch/weights")

@@ -34,9 +34,8 @@ pytestmark = [
 SHAPES = {"a_weight": (3, 5), "b_bias": (1,), "c_gamma": (2, 1, 2), "d_weight": (4099,), "e_beta": (4,)}
 FIXED = "e_beta"
 RULES: dict[str, tuple[str, dict[str, Any]]] = {
-    "sgd": ("sgd", {"wd": 0.01}),
+    "sgd": ("sgd", {"wd": 0.01}), "adam": ("adam", {"wd": 0.01}),
     "momentum": ("sgd", {"momentum": 0.9, "wd": 0.01, "clip_gradient": 2.0}),
-    "adam": ("adam", {"wd": 0.01}),
 }
 OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
     "ccsgd": ("ccsgd", {"momentum": 0.5}), "adamax": ("adamax", {}), "rmsprop": ("rmsprop", {"clip_weights": 3.0}),

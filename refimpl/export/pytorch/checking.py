@@ -30,7 +30,7 @@ class Checked(NamedTuple):
 @decides("Torch/module")
 def write(
     prediction: Prediction, path: str | os.PathLike[str], name: str = "", *, size: Sequence[int] = (),
-    mean: Sequence[float] = (), std: Sequence[float] = (), labels: Sequence[str] = (),
+    mean: Sequence[float] = (), std: Sequence[float] = (), labels: Sequence[str] = (), resize: int | None = None,
 ) -> list[Path]:
     """Write a network as a PyTorch module, and its weights beside it.
 
@@ -42,6 +42,7 @@ def write(
         mean: what it subtracts, for each channel or for all.
         std: what it divides by.
         labels: names of the classes.
+        resize: the length to which it first makes the shorter edge, to cut the middle out.
 
     Returns:
         the files that were written.
@@ -52,7 +53,7 @@ def write(
     path = Path(path)
     made = module(prediction, name or path.stem, path.with_suffix(".safetensors").name, Picture(
         (int(size[0]), int(size[-1])) if len(size) else None, tuple(map(float, mean)), tuple(map(float, std)),
-        tuple(labels),
+        tuple(labels), resize,
     ))
     weights = path.with_suffix(".safetensors")
     save(weights, arrays(made.state, prediction.params))

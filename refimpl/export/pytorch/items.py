@@ -84,8 +84,8 @@ class Layers:
         if refused:
             lines = [f"{what} ({', '.join(names[:3])}{' ...' * (len(names) > 3)})" for what, names in refused.items()]
             before = self._before(first)
-            more = f"; the network up to the layer {before} can be exported" if before else ""
-            raise refusal("Torch/no-form", "no form in PyTorch has " + "; ".join(lines) + more)
+            more = f"; the part before the first can be exported: --until {before}" if before else ""
+            raise refusal("Torch/no-form", "there is no form in PyTorch for " + "; ".join(lines) + more)
 
     def _before(self, name: str | None) -> str | None:
         """The last layer that the layer reads."""

@@ -28,6 +28,8 @@ class Picture(NamedTuple):
     """What the difference is divided by; 1 where it is empty."""
     labels: tuple[str, ...] = ()
     """The names of the classes."""
+    resize: int | None = None
+    """The length of the shorter edge, of which the middle is then cut out."""
 
 
 @dataclass
@@ -144,7 +146,7 @@ class _Writer:
         lines += [""] * (lines[-1] != "")
         lines += ["import torch"] * ("torch" in names)
         lines += ["import torch.nn.functional as F"] * ("F" in names)
-        lines += ["from PIL import Image"] * ("Image" in names)
+        lines += ["from PIL import Image, ImageOps"] * ("Image" in names)
         lines += ["from safetensors.torch import load_file"] * ("load_file" in names)
         return "\n".join([*lines, "from torch import nn"])
 
@@ -170,17 +172,21 @@ class _Writer:
         picture = self.picture
         height, width = picture.size or shape[2:]
         mode = "L" if shape[1] == 1 else "RGB"
+        edge = max(picture.resize or 0, height, width)
+        fitted = (edge, edge) if picture.resize == edge else (width, height)
+        left, top = (fitted[0] - width) // 2, (fitted[1] - height) // 2
+        middle = f".crop(({left}, {top}, {left + width}, {top + height}))" if fitted != (width, height) else ""
         lines = [
             *load,
-            f'    picture = Image.open(sys.argv[1]).convert("{mode}").resize(({width}, {height}))',
+            f'    picture = ImageOps.fit(Image.open(sys.argv[1]).convert("{mode}"), {fitted}){middle}',
             "    pixels = torch.frombuffer(bytearray(picture.tobytes()), dtype=torch.uint8)",
         ]
-        values = f"pixels.reshape({height}, {width}, {shape[1]}).float()"
-        if any(picture.mean):
-            values = f"({values} - torch.tensor({_rounded(picture.mean)}))"
-        if any(number != 1 for number in picture.std):
-            values += f" / torch.tensor({_rounded(picture.std)})"
-        lines.append(f"    {main.inputs[0]} = {values}")
+        values = f"pixels.reshape({height}, {width}, {shape[1]})"
+        mean, std = any(picture.mean), any(number != 1 for number in picture.std)
+        lines += [f"    mean = torch.tensor({_rounded(picture.mean)})"] * mean
+        lines += [f"    std = torch.tensor({_rounded(picture.std)})"] * std
+        values = f"({values} - mean)" if mean else f"{values}.float()"
+        lines.append(f"    {main.inputs[0]} = {values}" + " / std" * std)
         if picture.labels:
             before = [f"LABELS = {_wrapped_list(picture.labels)}", "", ""]
             lines = [*before, *lines]
