@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 TEMPORARY_SPACES = 11
 """The number that MXNet reports for every graph; here working memory belongs to threads (``scratch``)."""
+_NOTHING = nullcontext()
 
 
 @decides("Executor/gradient-arrays")
@@ -112,10 +113,16 @@ class Executor:
         """
         with self.program.pool.turn:
             arguments = self._assigned(kwargs) if kwargs else {}
-            with undo_forward([self], arguments.values()):
-                for name, argument in arguments.items():
-                    argument[:] = kwargs[name]
-                self._run_forward(is_train)
+            # entering a block takes as long as running a small graph
+            changed = [*arguments.values(), *self.aux_arrays] if arguments or self.aux_arrays else None
+            try:
+                with _NOTHING if changed is None else undo(changed):
+                    for name, argument in arguments.items():
+                        argument[:] = kwargs[name]
+                    self._run_forward(is_train)
+            except BaseException:
+                _forward_failed([self])
+                raise
         return self.outputs
 
     @decides("Executor/repeatable")
