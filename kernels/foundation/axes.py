@@ -268,7 +268,7 @@ class Flattening(ast.NodeTransformer):
         return before, sides
 
     def _parts(self, shape: ast.expr) -> list[ast.expr] | None:
-        """The sides of a shape that is put together from parts; None where its text does not show them."""
+        """The sides of a shape expression made of parts; None where the expression does not show its sides."""
         match shape:
             case ast.Attribute(ast.Name(name), "shape") if name in self._axes:
                 return list(self.sides(name))

@@ -398,7 +398,7 @@ class Executor:
 
 
 def run_steps(steps: Sequence[Step], is_train: bool, context: Context, table: Any) -> None:
-    """Run ``steps``, or replay the calls that ``table`` has recorded, in an order that keeps reads after writes.
+    """Run ``steps`` in turn, or replay the kernel calls that ``table``, a recording of these steps, holds.
 
     The outputs of a step that fails hold its error from then on.
     """

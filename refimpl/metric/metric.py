@@ -25,7 +25,7 @@ class EvalMetric:
         name: shown in logs.
         output_names: outputs that ``update_dict`` picks; None for all.
         label_names: labels that ``update_dict`` picks; None for all.
-        kwargs: further arguments of the subclass, which ``get_config`` repeats.
+        kwargs: further arguments of the subclass, which ``get_config`` repeats, except ``has_global_stats``.
     """
 
     _undo_follows = True

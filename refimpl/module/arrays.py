@@ -13,6 +13,7 @@ from ..base import decides, dtype_of, refusal
 from ..context import Context, cpu
 from ..io import DataDesc
 from ..kvstore.local import added_up
+from ..kvstore.row_sparse import summed
 from ..ndarray import NDArray
 from ..ndarray.sparse import stored_as
 from ..quirks import declare
@@ -65,7 +66,7 @@ def owned(
     owner: Mapping[str, NDArray | None] | None, name: str, shape: Any, dtype: Any, context: Context,
     stype: str = "default",
 ) -> NDArray:
-    """The owner's array of this name, which must fit, or a new one of zeros when there is no owner."""
+    """The owner's array of this name, which must have ``shape``; zeros if there is no owner, or its entry is None."""
     if owner is not None and name not in owner:
         raise refusal(
             "Module/shared-names",
@@ -129,7 +130,7 @@ def mean_of(copies: Sequence[NDArray]) -> NDArray:
     if not _ROUNDS.active and all(np.array_equal(copy.asnumpy(), total.asnumpy()) for copy in copies[1:]):
         return total
     if len(copies) > 1:
-        total = added_up(copies, cpu(), total.dtype, 1)
+        total = summed(copies, cpu()) if total.is_sparse else added_up(copies, cpu(), total.dtype, 1)
         total /= len(copies)
     return total
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from .. import ndarray, symbol
 from ..base import MXNetError, decides, refusal
 from ..files.atomic import write_atomically
 from ..kernels.foundation import REGISTRY
+from ..log import LOG
 from ..ndarray import NDArray
 from ..symbol import Symbol
 from ..symbol.ir import Entry, Node
@@ -94,8 +94,8 @@ def export_model(
         proto = onnx.shape_inference.infer_shapes(proto)
     write_atomically(onnx_file_path, writing.content(proto))
     if verbose:
-        logging.info("Input shape of the model %s", in_shapes)
-        logging.info("Exported ONNX file %s saved to disk", onnx_file_path)
+        LOG.info("Input shape of the model %s", in_shapes)
+        LOG.info("Exported ONNX file %s saved to disk", onnx_file_path)
     return onnx_file_path
 
 

@@ -371,7 +371,7 @@ class MomentumOptimizer(Optimizer):
 
 @decides("Updater/together")
 def aggregation_size(default: int) -> int:
-    """The most parameters of one call: MXNET_OPTIMIZER_AGGREGATION_SIZE, or ``default``."""
+    """The most parameters that one operator call updates: MXNET_OPTIMIZER_AGGREGATION_SIZE, or ``default``."""
     return int(os.environ.get("MXNET_OPTIMIZER_AGGREGATION_SIZE", str(default)))
 
 

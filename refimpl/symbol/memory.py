@@ -67,7 +67,7 @@ class Plan:
         self.arenas: dict[Context, int] = {}
         self.view_numbers: set[int] = set()
         self.requested = 0
-        """Bytes that memory of its own for every value would take."""
+        """Bytes of the planned values if each had its own memory; values in ``pinned`` are not planned."""
 
     @cached_property
     def _keys(self) -> dict[int, Key]:

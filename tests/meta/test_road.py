@@ -37,7 +37,7 @@ ROWS: dict[str, tuple[int, int | None]] = {
     "warm batch of fit: calls of lambdas and comprehensions among them": (15, None),
     "warm batch of fit: functions": (95, 100),
     "warm batch of fit: files": (27, 28),
-    "warm batch of fit: code lines outside functions in these files": (654, None),
+    "warm batch of fit: code lines outside functions in these files": (656, None),
     "warm push: calls": (83, 100),
     "warm push: calls of lambdas and comprehensions among them": (0, None),
     "warm push: functions": (50, 45),
@@ -60,7 +60,7 @@ ROWS: dict[str, tuple[int, int | None]] = {
     "fit, fast road off: code lines of its functions": (6378, 5500),
     "fit, fast road off: functions": (768, None),
     "fit, fast road off: files": (109, 110),
-    "fit, fast road off: code lines outside functions in these files": (2940, None),
+    "fit, fast road off: code lines outside functions in these files": (2942, None),
     "fit, fast road off: calls of generated code": (26, None),
     "fit, fast road off: code lines of its loops": (217, None),
     "fit: code lines of functions that run with the fast road only": (893, 800),
@@ -74,10 +74,10 @@ ROWS: dict[str, tuple[int, int | None]] = {
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the bounds are numbers of calls in Python 3.11")
 @pytest.mark.skipif(numba.config.DISABLE_JIT or numba.config.ENABLE_CUDASIM, reason="the bounds are those of kernels")
 def test_every_row_stays_within_its_bound() -> None:
-    """The least of three measurements counts: on a busy machine a thread may wait, and then calls more."""
+    """The least of up to five measurements counts: on a busy machine a thread may wait, and then calls more."""
     rows = _rows()
     assert rows.keys() == ROWS.keys()
-    for _ in range(2):
+    for _ in range(4):
         if not _beyond(rows):
             break
         rows = {name: min(value, rows[name]) for name, value in _rows().items()}
