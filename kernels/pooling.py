@@ -331,7 +331,7 @@ def backward(p, head, *others):
         least = float(np.finfo(h.dtype).min)
         if p.pool_type != "max":
             power = p.p_value if p.pool_type == "lp" else 1
-            x, y = seen or (d_x, h)  # a sum or average reads neither x nor y
+            x, y = seen or (d_x, h)  # sums do not look at them
             SUM[power][1](volume(h), volume(x), volume(y), volume(d_x), begin, end, size, g)
         elif pairs(p, d_x.shape[2:]):
             MAX_PAIRS_BACK(h, *seen, d_x, least, g)

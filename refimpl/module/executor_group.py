@@ -266,8 +266,9 @@ class DataParallelExecutorGroup:
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Copy each context its slice of the batch and run its executor, all contexts at the same time.
 
-        ``data_batch`` may be a list with one batch per context, each of the size of that context's slice. If the batch has
-        no labels (or no ``label``), the label arrays keep their values. ``is_train`` None means ``for_training``.
+        ``data_batch`` may be a list with one batch per context, each with that context's share of the rows. If the
+        batch has no labels (or no ``label``), the label arrays keep their values. ``is_train`` None means
+        ``for_training``.
         """
         mode = self.for_training if is_train is None else is_train
 
