@@ -164,7 +164,7 @@ class _Writer:
     def _program(self, main: Scope) -> str:
         load = [
             'if __name__ == "__main__":', f"    net = {self.name}().eval()",
-            '    net.load_state_dict(load_file(__file__.replace(".py", ".safetensors")))',
+            '    net.load_state_dict(load_file(__file__[:-3] + ".safetensors"))',
         ]
         shape = next(iter(self.prediction.inputs.values()))[0] if len(main.inputs) == 1 else ()
         if len(shape) != 4 or shape[1] not in (1, 3):
