@@ -19,17 +19,18 @@ from .frames import ROOT, Count, Function, Hook
 
 # What each row may be, and what it shall become; None where only today's number counts.
 # Python 3.11 counts these calls. Lower a bound whenever a row falls: `python -m tests.meta.road` prints them all.
+# A steady step may take one call more where a thread has to be woken: a fourth number, once.
 ROWS: dict[str, tuple[int, int | None]] = {
     "step 1: calls": (1462, None),
     "step 2: calls": (5844, None),
-    "step 3: calls": (156, None),
-    "step 4: calls": (156, None),
-    "step 5: calls": (156, None),
-    "step 6: calls": (156, None),
-    "step 7: calls": (156, None),
-    "step 8: calls": (156, None),
-    "step 9: calls": (156, None),
-    "step 10: calls": (156, None),
+    "step 3: calls": (157, None),
+    "step 4: calls": (157, None),
+    "step 5: calls": (157, None),
+    "step 6: calls": (157, None),
+    "step 7: calls": (157, None),
+    "step 8: calls": (157, None),
+    "step 9: calls": (157, None),
+    "step 10: calls": (157, None),
     "dot 1: calls": (96, None),
     "dot 2: calls": (195, None),
     "dot 3: calls": (18, None),
@@ -43,7 +44,7 @@ ROWS: dict[str, tuple[int, int | None]] = {
     "warm push: functions": (50, 45),
     "warm push: files": (14, 11),
     "warm push: code lines outside functions in these files": (399, None),
-    "step: different numbers of calls": (3, 3),
+    "step: different numbers of calls": (4, 3),
     "step: calls of the last": (156, None),
     "dot: different numbers of calls": (3, 3),
     "dot: calls of the last": (18, None),
