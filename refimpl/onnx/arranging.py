@@ -106,6 +106,8 @@ def _tile(b: Builder, p: Any, s: Any, x: str) -> str:
 
 
 def _repeat(b: Builder, p: Any, s: Any, x: str) -> str:
+    if p.repeats == 0:
+        raise NoForm("repeat without a copy")
     shape = tuple(s[0])
     axis = len(shape) - 1 if p.axis is None else p.axis % len(shape)  # of a flat array, its last axis is repeated
     apart = b.add("Unsqueeze", x, b.whole(axis + 1))

@@ -102,6 +102,22 @@ def _gemm(b: Builder, p: Any, s: Any, x: str, y: str, *c: str) -> str:
 
 
 def _batch_norm(b: Builder, p: Any, s: Any, x: str, gamma: str, beta: str, mean: str, variance: str) -> list[str]:
+    found = _normalised(b, p, s, x, gamma, beta, mean, variance)
+    if not p.output_mean_var:
+        return [found]
+    small = b.add("Add", variance, b.constant(p.eps, b.sources[4]))
+    return [found, b.add("Identity", mean), b.add("Reciprocal", b.add("Sqrt", small))]
+
+
+def _old_batch_norm(
+    b: Builder, p: Any, s: Any, x: str, gamma: str, beta: str, mean: str, variance: str
+) -> list[str]:
+    """BatchNorm_v1 and SyncBatchNorm, whose third output is the variance, not 1 / its root."""
+    found = _normalised(b, p, s, x, gamma, beta, mean, variance)
+    return [found, b.add("Identity", mean), b.add("Identity", variance)] if p.output_mean_var else [found]
+
+
+def _normalised(b: Builder, p: Any, s: Any, x: str, gamma: str, beta: str, mean: str, variance: str) -> str:
     rank, axis = len(s[0]), getattr(p, "axis", 1) % len(s[0])
     if p.fix_gamma:
         require_fixed((s[0][axis],), "BatchNorm along the batch")
@@ -117,10 +133,7 @@ def _batch_norm(b: Builder, p: Any, s: Any, x: str, gamma: str, beta: str, mean:
         found = b.add("Transpose", found, perm=[order.index(a) for a in range(rank)])
     if rank == 1:
         found = b.shaped(found, b.outs[0])
-    if not p.output_mean_var:
-        return [found]
-    small = b.add("Add", variance, b.constant(p.eps, b.sources[4]))
-    return [found, b.add("Identity", mean), b.add("Reciprocal", b.add("Sqrt", small))]
+    return found
 
 
 def _statistics(b: Builder, x: str, axes: list[int], eps: float) -> tuple[str, str]:
@@ -208,7 +221,7 @@ def _adaptive(b: Builder, p: Any, s: Any, x: str) -> str:
 RULES: dict[str, Rule] = {
     "Convolution": _convolution, "Deconvolution": _deconvolution,
     "FullyConnected": _dense, "batch_dot": _batch_dot, "dot": _dot, "_linalg_gemm": _gemm, "_linalg_gemm2": _gemm,
-    "BatchNorm": _batch_norm, "BatchNorm_v1": _batch_norm, "_contrib_SyncBatchNorm": _batch_norm,
+    "BatchNorm": _batch_norm, "BatchNorm_v1": _old_batch_norm, "_contrib_SyncBatchNorm": _old_batch_norm,
     "LayerNorm": _layer_norm, "GroupNorm": _group_norm,
     "InstanceNorm": lambda b, p, s, *inputs: b.add("InstanceNormalization", *inputs, epsilon=float(p.eps)),
     "Pooling": pooled, "Pooling_v1": pooled_as_before,
