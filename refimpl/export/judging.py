@@ -19,9 +19,9 @@ from ..kernels.foundation.loop import plain_kernels
 from ..oracle.bounds import tracking
 from ..symbol.inference import key_of
 from ..symbol.ir import Node
+from ..symbol.prediction import Prediction
 from .layer import DOUBLE, SINGLE, Layer, bound_layer, wide
 from .narrowing import Part, narrowed
-from .prediction import Prediction
 
 UNITS = {"float16": 2.0**-11, "float32": 2.0**-24, "float64": 2.0**-53}
 """Half the distance from 1 to the next number."""
@@ -112,7 +112,7 @@ class _Judge:
         return worst._replace(elements=sum(verdict.elements for verdict in found))
 
     def _keep(self, node: Node, layer: Layer | None) -> list[int]:
-        """Keep the outputs of a layer for those that read it; those that the exported run shows are returned."""
+        """Keep the outputs of a layer for its readers; return the numbers of the outputs that the exported run has."""
         names = [node.entry_name(index) for index in range(node.visible_count())]
         shown = [index for index, name in enumerate(names) if name in self.given]
         made: list[np.ndarray | None] = [None] * len(names)

@@ -11,9 +11,9 @@ from ..base import MXNetError, decides
 from ..onnx import writing
 from ..onnx.converting import Graph
 from ..symbol.inference import key_of
+from ..symbol.prediction import Prediction
 from .judging import SMALLEST, UNITS, Verdict, distance, judge
 from .layer import DOUBLE, SINGLE, Layer
-from .prediction import Prediction
 
 _FACTOR = 32  # how many times further off than the run that was judged the optimised one may be
 OPTIMISED = "optimised"

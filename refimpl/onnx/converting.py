@@ -17,7 +17,7 @@ from .rule_table import RULES
 Shape = tuple[int, ...]
 NEWEST = 28
 """The newest version of ONNX's operators that is written."""
-_SIZES = (7, 11)  # of a batch that is free: what follows it is what differs between the two
+_SIZES = (7, 11)  # two sizes of a free batch: the dimensions whose inferred values differ follow the batch
 
 
 class Graph(NamedTuple):

@@ -9,13 +9,13 @@ import pytest
 
 import refimpl as mx
 from refimpl.export.judging import judge
-from refimpl.export.prediction import Prediction
 from refimpl.kernels.foundation import get
 from refimpl.onnx import writing
 from refimpl.onnx.converting import converted
 from refimpl.oracle.pages.draws import SeededDraw, example
 from refimpl.symbol import Symbol
 from refimpl.symbol.ir import Entry, Node
+from refimpl.symbol.prediction import Prediction
 
 pytest.importorskip("onnx", reason="onnx is not installed; pip install refimpl[onnx]")
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed; pip install refimpl[onnx]")

@@ -33,7 +33,7 @@ NEAR = 1e-5  # of the largest number: the networks are shallow
 def write_predictions():
     """The networks without losses, as symbols that MXNet reads."""
     import refimpl as mx
-    from refimpl.export.prediction import prediction
+    from refimpl.symbol.prediction import prediction
 
     networks.register_custom(mx)
     for name in EVERY:

@@ -9,7 +9,7 @@ import pytest
 
 import refimpl as mx
 from refimpl import cli
-from refimpl.export.prediction import prediction
+from refimpl.symbol.prediction import prediction
 
 SHAPE = (2, 3, 6, 6)
 DAMAGES = {

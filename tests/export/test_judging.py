@@ -10,11 +10,11 @@ import pytest
 
 import refimpl as mx
 from refimpl.export.judging import Verdict, judge
-from refimpl.export.prediction import Prediction, prediction
 from refimpl.kernels import distinct
 from refimpl.kernels.foundation.loop import python_loops
 from refimpl.symbol import Symbol
 from refimpl.symbol.ir import Entry
+from refimpl.symbol.prediction import Prediction, prediction
 
 from .test_narrowing import drawn_layer
 

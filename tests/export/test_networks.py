@@ -10,7 +10,7 @@ import pytest
 
 import refimpl as mx
 from refimpl.export.judging import judge
-from refimpl.export.prediction import prediction
+from refimpl.symbol.prediction import prediction
 
 from . import networks
 

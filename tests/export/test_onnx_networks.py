@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from refimpl.export.onnx_check import OPTIMISED, check
-from refimpl.export.prediction import prediction
 from refimpl.onnx import writing
 from refimpl.onnx.building import Free
 from refimpl.onnx.converting import converted
+from refimpl.symbol.prediction import prediction
 
 from . import networks
 from .onnx_running import mx, run, wrong

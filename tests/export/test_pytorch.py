@@ -16,12 +16,12 @@ import refimpl as mx
 from refimpl import cli
 from refimpl.base import MXNetError
 from refimpl.export.judging import Verdict
-from refimpl.export.prediction import Prediction, prediction
 from refimpl.export.pytorch import RULES, check, drawn, write
 from refimpl.kernels.foundation import get
 from refimpl.oracle.pages.draws import SeededDraw, example
 from refimpl.symbol import Symbol
 from refimpl.symbol.ir import Entry, Node
+from refimpl.symbol.prediction import Prediction, prediction
 
 from . import networks
 from .residual_networks import resnet

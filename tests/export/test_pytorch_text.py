@@ -14,12 +14,12 @@ import pytest
 
 import refimpl as mx
 from refimpl.base import MXNetError
-from refimpl.export.prediction import Prediction, prediction
 from refimpl.export.pytorch import check, write
 from refimpl.export.pytorch.helpers import sources
 from refimpl.export.pytorch.module import Picture, module
 from refimpl.export.pytorch.weights import arrays, changed, rnn_places
 from refimpl.model.networks import lenet
+from refimpl.symbol.prediction import Prediction, prediction
 
 from . import networks
 from .residual_networks import resnet

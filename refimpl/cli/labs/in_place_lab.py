@@ -109,7 +109,7 @@ def _in_place(student: Any, draw: Draw) -> None:
 
 
 def fewest(steps: list[Step], held: set[str]) -> int:
-    """A sufficient number of buffers: a step takes one that it may overwrite, else a free one, else a new one."""
+    """A sufficient number of buffers: a step overwrites an input if it may, else takes a free or a new buffer."""
     last, place, free, count = last_reads(steps, held), dict[str, int](), list[int](), 0
     for number, step in enumerate(steps):
         done = [name for name in (*step.reads, step.output) if last[name] == number and name not in ("x", "y")]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...base import MXNetError, decides
-from ...export.prediction import Prediction, prediction
 from ...export.pytorch import hooking
 from ...onnx import writing
+from ...symbol.prediction import Prediction, prediction
 from ..errors import refuse
 from ..loaded import Network, Shapes
 from .references import Reference, _drawn

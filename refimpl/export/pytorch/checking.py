@@ -11,8 +11,8 @@ import numpy as np
 
 from ...base import decides
 from ...symbol.ir import Node
+from ...symbol.prediction import Prediction
 from ..judging import Verdict, judge
-from ..prediction import Prediction
 from .gradient_check import gradient_verdicts
 from .module import Picture, module
 from .running import Run

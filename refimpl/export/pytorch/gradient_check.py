@@ -18,9 +18,9 @@ from ...context import cpu
 from ...kernels.foundation.loop import plain_kernels
 from ...symbol import Symbol
 from ...symbol.ir import Entry, Node
+from ...symbol.prediction import Prediction
 from ..judging import UNITS, Verdict, distance
 from ..layer import DOUBLE, SINGLE
-from ..prediction import Prediction
 from .module import Written
 from .parts import State
 from .running import Run

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...base import decides, refusal
-from ..prediction import Prediction
+from ...symbol.prediction import Prediction
 from .module import class_name, module
 from .running import Run, torch_library
 

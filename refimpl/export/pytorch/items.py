@@ -12,7 +12,7 @@ import numpy as np
 from ...base import decides, refusal
 from ...symbol import inference
 from ...symbol.ir import Node, post_order
-from ..prediction import Prediction
+from ...symbol.prediction import Prediction
 from .detection_rules import DETECTION
 from .elementwise import ELEMENTWISE
 from .layers import LAYERS, Rule

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...base import decides
-from ..prediction import Prediction
+from ...symbol.prediction import Prediction
 from . import blocks
 from .helpers import sources
 from .items import Layers

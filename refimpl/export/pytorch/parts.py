@@ -66,7 +66,7 @@ class Item:
     heavy: bool = False
     """Whether its input is computed in a statement before: layers with many weights, and blocks."""
     light: bool = False
-    """Whether it only moves elements, so that it stands with the layer that reads it."""
+    """Whether the layer only moves elements; its expression is then written inside that of the layer that reads it."""
     entries: list[str | None] = field(default_factory=list)
     """The names of its outputs in the network, None where a block has them inside."""
     inner: list[Item] = field(default_factory=list)

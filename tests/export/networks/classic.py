@@ -14,6 +14,16 @@ def lenet(mx):
     return mx.sym.SoftmaxOutput(mx.sym.FullyConnected(tanh3, num_hidden=10, name="fc2"), name="softmax")
 
 
+def _classified(mx, net, hidden, name):
+    """The three fully connected layers at the end of AlexNet and VGG."""
+    net = mx.sym.Flatten(net, name="flatten")
+    for number in (6, 7):
+        net = mx.sym.FullyConnected(net, num_hidden=hidden, name=f"fc{number}")
+        net = mx.sym.Activation(net, act_type="relu", name=f"relu{number}")
+        net = mx.sym.Dropout(net, p=0.5, name=f"drop{number}")
+    return mx.sym.SoftmaxOutput(mx.sym.FullyConnected(net, num_hidden=10, name="fc8"), name=name)
+
+
 def alexnet(mx):
     net = mx.sym.Variable("data")
     for number, (filters, kernel, stride, pad) in enumerate(((8, 11, 4, 0), (12, 5, 1, 2)), 1):
@@ -28,12 +38,7 @@ def alexnet(mx):
         net = mx.sym.Convolution(net, kernel=(3, 3), pad=(1, 1), num_filter=filters, name=f"conv{number}")
         net = mx.sym.Activation(net, act_type="relu", name=f"relu{number}")
     net = mx.sym.Pooling(net, kernel=(3, 3), stride=(2, 2), pool_type="max", name="pool5")
-    net = mx.sym.Flatten(net, name="flatten")
-    for number in (6, 7):
-        net = mx.sym.FullyConnected(net, num_hidden=16, name=f"fc{number}")
-        net = mx.sym.Activation(net, act_type="relu", name=f"relu{number}")
-        net = mx.sym.Dropout(net, p=0.5, name=f"drop{number}")
-    return mx.sym.SoftmaxOutput(mx.sym.FullyConnected(net, num_hidden=10, name="fc8"), name="softmax")
+    return _classified(mx, net, 16, "softmax")
 
 
 def vgg(mx):
@@ -44,12 +49,7 @@ def vgg(mx):
             net = mx.sym.Convolution(net, kernel=(3, 3), pad=(1, 1), num_filter=4 * block, name="conv" + name)
             net = mx.sym.Activation(net, act_type="relu", name="relu" + name)
         net = mx.sym.Pooling(net, pool_type="max", kernel=(2, 2), stride=(2, 2), name=f"pool{block}")
-    net = mx.sym.Flatten(net, name="flatten")
-    for number in (6, 7):
-        net = mx.sym.FullyConnected(net, num_hidden=24, name=f"fc{number}")
-        net = mx.sym.Activation(net, act_type="relu", name=f"relu{number}")
-        net = mx.sym.Dropout(net, p=0.5, name=f"drop{number}")
-    return mx.sym.SoftmaxOutput(mx.sym.FullyConnected(net, num_hidden=10, name="fc8"), name="prob")
+    return _classified(mx, net, 24, "prob")
 
 
 def googlenet(mx):
