@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import re
 import sys
 import warnings
@@ -15,6 +13,7 @@ from typing import Any, cast
 from . import relations, reporting, stored
 from .backends import Backend
 from .backends.isolate import isolate as isolated
+from .backends.named import named, read
 from .expectations import Expectations, program_in
 from .judging.comparing import Verdict, answers_of, judge, judge_answer
 from .judging.reference import Program
@@ -46,7 +45,7 @@ def share_of(programs: int, part: int, parts: int) -> int:
 
 
 def load(name: str, *, isolate: bool = False) -> Backend:
-    """The implementation that ``package.module:Name`` names: an instance, or a class or function that gives one.
+    """The implementation of a name; see ``backends.named``.
 
     Args:
         name: where it is; the current folder is searched too.
@@ -55,18 +54,11 @@ def load(name: str, *, isolate: bool = False) -> Backend:
     Raises:
         ValueError: the name is none, or there is no such thing.
     """
-    module, colon, attribute = name.partition(":")
-    if not colon or not attribute:
-        raise ValueError(f"{name!r} names no implementation: write package.module:Name")
     if isolate:
-        return isolated(name)
+        return isolated(read(name).text)
     if "" not in sys.path:
         sys.path.insert(0, "")
-    try:
-        found: Any = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"{name} cannot be loaded: {error}") from error
-    return cast("Backend", found() if inspect.isclass(found) or inspect.isfunction(found) else found)
+    return cast("Backend", named(name))
 
 
 def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,14 +83,19 @@ def test_any_number_of_workers_runs_the_same_programs(tmp_path: Path) -> None:
     ("toy", "'toy' names no implementation: write package.module:Name"),
     ("no_such_module:mine", "no_such_module:mine cannot be loaded: No module named 'no_such_module'"),
     ("json:mine", "json:mine cannot be loaded: module 'json' has no attribute 'mine'"),
+    ("toy:mine(open('f'))", "names no implementation: write package.module:Name, or Name\\(key=literal\\)"),
+    ("toy:mine.other", "names no implementation"), ("toy:mine(", "names no implementation"),
+    ("json:dumps(colour=3)", "cannot be loaded"),
 ])
 def test_a_backend_that_is_not_there_is_refused(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         load(name)
 
 
-def test_a_plain_function_is_called() -> None:
+def test_a_plain_function_is_called_and_a_function_with_literals_is_called_with_them() -> None:
     assert load("refimpl.oracle.backends.ours:tuned").form == "tuned"
+    made: Any = load("types:SimpleNamespace(device='cpu', compile=True, most=-3)")
+    assert (made.device, made.compile, made.most) == ("cpu", True, -3)
 
 
 def test_a_backend_may_run_in_a_process_of_its_own() -> None:

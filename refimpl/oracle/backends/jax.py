@@ -1,7 +1,7 @@
 """JAX on the CPU: levels 1 and 2, whose gradients are those of ``jax.vjp``, and level 5.
 
-Run it where JAX is: ``isolate("refimpl.oracle.backends.jax", python=...)``, or in process. Every program is compiled,
-which takes a quarter of a second; one operation at a time takes three times as long.
+Run it where JAX is: ``isolate("refimpl.oracle.backends.jax:backend", python=...)``, or in process. Every program is
+compiled, which takes a quarter of a second; one operation at a time takes three times as long.
 """
 
 from __future__ import annotations

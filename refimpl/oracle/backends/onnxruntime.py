@@ -2,7 +2,7 @@
 
 The rules are those by which ``refimpl export`` writes files (``refimpl.onnx.rule_table``), at a version of ONNX's
 operators that ONNX Runtime has all of. Run it where onnx and onnxruntime are:
-``isolate("refimpl.oracle.backends.onnxruntime", python=...)``, or in process.
+``isolate("refimpl.oracle.backends.onnxruntime:backend", python=...)``, or in process.
 """
 
 from __future__ import annotations
