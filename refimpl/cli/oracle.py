@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +28,7 @@ def _part(name: str) -> Any:
 @oracle.command()
 def check(
     backend: BackendName,
-    level: Annotated[int | None, typer.Option(help="Level of the programs, 1 to 7.")] = None,
+    level: Annotated[int | None, typer.Option(help="Level of the programs, 1 to 7; all of them without.")] = None,
     budget: Annotated[str, typer.Option(help="For how long: 60s, 5m.")] = "60s",
     programs: Annotated[int | None, typer.Option(help="How many programs, instead of a time.")] = None,
     seed: Annotated[int, typer.Option(help="Which programs.")] = 0,
@@ -43,17 +44,25 @@ def check(
     repeats: Annotated[int, typer.Option(help="How many more programs may show a cause before it is left out.")] = 3,
 ) -> None:
     """Search for programs that an implementation gets wrong. The exit code is 1 where there are any."""
+    began = time.monotonic()
     items, searching, reporting = _part("pytest_items"), _part("searching"), _part("reporting")
+    reaching, files = _part("reaching"), _part("report_files")
     expectations = _part("expectations").Expectations
     try:
         under_test = items.load(backend, isolate=isolate)
         known = expectations.read(config) if config.exists() else expectations()
-        seconds = None if programs else items.seconds_of(budget)
+        end = None if programs else began + items.seconds_of(budget)
         part, parts = items.shard_of(shard)
     except ValueError as error:
         raise refuse("Cli/oracle-input", str(error)) from error
 
+    warned = 0
+
     def note(result: Any, found: Any) -> None:
+        nonlocal warned
+        for text in result.warnings[warned:]:
+            say(f"warning: {text}", file=sys.stderr, flush=True)
+        warned = len(result.warnings)
         if found is not None:
             say(reporting.text_of_found(found), end="\n\n", flush=True)
         elif result.programs % 100 == 0:
@@ -66,7 +75,9 @@ def check(
         say(probed)
         exclude = probed.exclusions(exclude)
     try:
-        count = None if programs is None else items.share_of(programs, part, parts)
+        levels = _part("numbering").levels_of(under_test.capabilities, level, exclude)
+        count = None if programs is None else items.share_of(programs, part, parts, len(levels))
+        seconds = None if end is None else items.left_for_searching(began, end, report is not None)
         options: dict[str, Any] = {
             "seed": seed, "programs": count, "seconds": seconds, "start": start + part, "step": parts, "level": level,
             "exclude": exclude, "expected": known.covers, "note": note, "repeats": repeats,
@@ -81,9 +92,14 @@ def check(
     except _part("sharing").NotShared as error:
         raise refuse("Cli/oracle-input", str(error)) from error
     say(reporting.summary(result))
+    for line in reaching.reached(result):
+        say(line)
     if report is not None:
-        for path in reporting.write(result, report, backend):
+        folder = f"{part + 1}-of-{parts}" if parts > 1 else ""
+        for path in files.write(result, report, backend, part=folder, until=end):
             say(path)
+    if late := files.unverified(result):
+        say(late)
     raise typer.Exit(1 if result.found else 0)
 
 

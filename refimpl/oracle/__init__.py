@@ -26,7 +26,8 @@ from .judging.reference import expected_of, trace_of
 from .numbering import program_of
 from .programs.program import check_program, name_of, text_of
 from .reporting import text_of_found
-from .searching import Found, Result, search
+from .results import Found, Result
+from .searching import search
 
 __all__ = [
     "Backend", "Capabilities", "Cause", "Crashed", "Exclusions", "Found", "Mismatch", "Refused", "Result",

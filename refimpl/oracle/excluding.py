@@ -2,24 +2,42 @@
 
 The first exclusion is a pattern, with the parameters of operators, types, styles and orders of steps that the shrunk
 program needs. If the cause appears again, exclusions become broader: without parameters, styles and orders, and at last
-the operator or its gradients as a whole.
+the operator or its gradients as a whole. What takes more than a tenth of the drawing is narrowed instead, or its
+programs are drawn and what is wrong of them at that place is set aside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Protocol
 
 from .drawing.choices import Exclusions, of_type
-from .explaining.causes import ADDING, ANY, Cause, cause_of
+from .explaining.causes import ADDING, ANY, Cause, cause_of, place_of
 from .explaining.neighbours import Neighbour
 from .judging.comparing import Verdict
 from .judging.reference import Program
-from .programs.program import operators
-from .traits import TYPES, matched, pattern_of
+from .programs.program import most_readers, operators
+from .traits import TYPES, all_traits_of, matched, pattern_of, usual_traits_of
 
 FINE = 2
 """How often a cause is left out by all traits that a program needs, and again by fewer, before its operator is."""
+LARGE = 0.1
+"""An exclusion that takes more than this part of the drawing blinds a search."""
+FEW_READERS = 6
+"""Readers of one value that are no crowd."""
+HISTORIES = 7
+"""The level whose programs are answered by a history, of which no part can be set aside."""
+
+
+class Measuring(Protocol):
+    """What measures exclusions: ``measuring.Sample``."""
+
+    def share(self, row: dict[str, Any]) -> float:
+        """The part of the supported programs that an exclusion takes."""
+
+    def share_of_all(self, row: dict[str, Any]) -> float:
+        """The part of all programs that an exclusion takes; none is run."""
 
 
 def without(exclude: Exclusions, cause: Cause, program: Program, *, times: int = 0) -> Exclusions:
@@ -108,13 +126,25 @@ def _type_of(program: Program) -> str:
 
 def is_excluded(exclude: Exclusions, program: Program, verdict: Verdict) -> bool:
     """Whether drawing would leave a failing program out now."""
+    if leaves_out(exclude._replace(many_readers=False, aside=frozenset()), program):
+        return True
+    return exclude.many_readers and cause_of(program, verdict).operator == ANY
+
+
+def leaves_out(exclude: Exclusions, program: Program) -> bool:
+    """Whether exclusions leave a program out, or something of it.
+
+    Args:
+        exclude: exclusions.
+        program: a checked program.
+    """
     names = set(operators(program))
     names |= {of_type(name, _type_of(program)) for name in names}
     if names & exclude.operators or any(pair <= names for pair in exclude.together):
         return True
-    if matched(exclude.patterns, program):
+    if matched([*exclude.patterns, *(pattern for pattern, _ in exclude.aside)], program):
         return True
-    if exclude.many_readers and cause_of(program, verdict).operator == ANY:
+    if exclude.many_readers and most_readers(program) > FEW_READERS:
         return True
     asked = {r for step in program["steps"] for r in (step.get("requirements") or {}).values()} - {"null"}
     if sum(step["do"] == "backward" for step in program["steps"]) > 1:
@@ -122,3 +152,51 @@ def is_excluded(exclude: Exclusions, program: Program, verdict: Verdict) -> bool
     if asked:
         asked.add("write")
     return not all(exclude.allowed(requirement, sorted(names)) for requirement in asked)
+
+
+def set_aside(exclude: Exclusions, program: Program, verdict: Verdict) -> Verdict:
+    """A verdict without the mismatches that are set aside; its status is "known" where none is left.
+
+    Args:
+        exclude: exclusions.
+        program: a checked program.
+        verdict: the verdict on it.
+    """
+    if verdict.status != "failed" or not exclude.aside:
+        return verdict
+    traits = all_traits_of(program)
+    places = {place for pattern, place in exclude.aside if pattern <= traits}
+    left = [mismatch for mismatch in verdict.mismatches if place_of(mismatch) not in places]
+    if len(left) == len(verdict.mismatches):
+        return verdict
+    return replace(verdict, status="failed" if left else "known", mismatches=left, reason=left[0].text if left else "")
+
+
+def narrowed(
+    row: dict[str, Any], cause: Cause, program: Program, sample: Measuring, *, times: int = 0
+) -> tuple[dict[str, Any], float]:
+    """An exclusion that takes as little of the drawing as it can, and the part that it takes.
+
+    If it takes more than LARGE, it first gets all traits of the shrunk program, those too that say little by
+    themselves. If it is still large, or the cause came again, the programs go on being drawn, and what is wrong of the
+    cause's place in them is set aside. A program that is refused or ends the process shows nothing else, so that it is
+    left out however many these are; a requirement or many readers alone are left out of programs that are still drawn.
+
+    Args:
+        row: arguments of ``Exclusions.also``.
+        cause: the known cause.
+        program: the shrunk program that shows it.
+        sample: measures exclusions, see ``measuring``.
+        times: how often the cause was excluded before.
+    """
+    if cause.place in ("refused", "crashed") or program["level"] == HISTORIES:
+        return row, sample.share_of_all(row)
+    part = sample.share(row)
+    if part <= LARGE or "requirement" in row or "many_readers" in row:
+        return row, part
+    if times < FINE:
+        narrow = {"pattern": sorted(pattern_of(program, _gradient(cause)) | usual_traits_of(program))}
+        if (small := sample.share(narrow)) <= LARGE:
+            return narrow, small
+    aside = {"pattern": row.get("pattern") or sorted(set(operators(program))), "aside": cause.place}
+    return aside, sample.share(aside)

@@ -31,7 +31,7 @@ from typing import Any
 from .drawing.choices import NOTHING, Exclusions
 from .judging.comparing import Verdict
 from .judging.reference import Program
-from .programs.program import operators, read
+from .programs.program import most_readers, operators, read
 from .traits import matched
 
 if sys.version_info >= (3, 11):
@@ -155,14 +155,3 @@ def program_in(file: Path) -> Program:
         return read(json.dumps(data["program"]) if isinstance(data, dict) and "program" in data else text)
     except (OSError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise ValueError(f"{file}: {error}") from error
-
-
-def most_readers(program: Program) -> int:
-    """How many operators and heads read the same node, at most."""
-    counts = [0] * len(program.get("nodes", []))
-    for node in program.get("nodes", []):
-        for entry in node.get("inputs", []):
-            counts[entry[0]] += 1
-    for head in program.get("heads", []):
-        counts[head[0]] += 1
-    return max(counts, default=0)

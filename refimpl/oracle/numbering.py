@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..base import decides
@@ -53,38 +55,88 @@ def program_of(
     return program
 
 
+def levels_of(capabilities: Capabilities, level: int | None = None, exclude: Exclusions = NOTHING) -> list[int]:
+    """The levels of a search: the one that is named, or every one that is offered and has something to draw.
+
+    Args:
+        capabilities: those of the implementation.
+        level: the level that was asked for, if any.
+        exclude: patterns that are not drawn.
+
+    Raises:
+        NothingToDraw: no level has anything to draw.
+    """
+    if level is not None:
+        return [level]
+    found, reason = [], NothingToDraw("the capabilities offer no level")
+    for each in sorted(DRAWERS):
+        try:
+            if capabilities.offers(each):
+                program_of(0, 0, capabilities, exclude, each)
+                found.append(each)
+        except NothingToDraw as error:
+            reason = error
+    if not found:
+        raise reason
+    return found
+
+
 def in_chunks(
-    seed: int, capabilities: Capabilities, level: int | None, excluded: Callable[[int], Exclusions], *,
+    seed: int, capabilities: Capabilities, levels: Sequence[int], excluded: Callable[[dict[int, int]], Exclusions], *,
     start: int = 0, step: int = 1, programs: int | None = None, chunk: int = 1, first: Exclusions = NOTHING,
 ) -> Iterator[list[tuple[int, Program]]]:
-    """Numbers and programs of a search, in chunks, until there are as many as requested or nothing is left to draw.
+    """Numbers and programs of a search, in chunks of one level, until there are enough or nothing is left to draw.
+
+    Levels take turns: with a number of programs all have the same share of it, and no clock is read; without, the next
+    chunk is of the level that has had the least time, so that quick programs do not keep slow ones away.
 
     Args:
         seed: the seed of the search.
         capabilities: limits of drawing.
-        level: the level of the programs; the highest of ``capabilities`` by default.
-        excluded: returns the exclusions from a number on; it is called once for each chunk, before the chunk is drawn.
-        start: the number of the first program.
+        levels: the levels of the programs, see :func:`levels_of`.
+        excluded: returns the exclusions from a number of each level on; it is called before a chunk is drawn.
+        start: the number of the first program of each level.
         step: the distance between the numbers of programs.
-        programs: the number of programs; None for no limit.
+        programs: the number of programs of all levels; None for no limit.
         chunk: the number of programs in a chunk.
         first: the exclusions at the beginning.
 
     Raises:
         NothingToDraw: nothing could be drawn from the beginning.
     """
-    last = None if programs is None else start + programs * step
-    while last is None or start < last:
-        stop = start + chunk * step if last is None else min(start + chunk * step, last)
-        exclude = excluded(start)
+    counts = [math.inf if programs is None else share_of(programs, k, len(levels)) for k in range(len(levels))]
+    left = {level: count for level, count in zip(levels, counts, strict=True) if count}
+    place, spent = dict.fromkeys(left, start), dict.fromkeys(left, 0.0)
+    while left:
+        level = min(left, key=spent.__getitem__)
+        count, begun = int(min(chunk, left[level])), time.monotonic() if programs is None else 0.0
+        exclude = excluded(dict(place))
+        numbers = range(place[level], place[level] + count * step, step)
         try:
-            drawn = [(i, program_of(seed, i, capabilities, exclude, level)) for i in range(start, stop, step)]
+            drawn = [(i, program_of(seed, i, capabilities, exclude, level)) for i in numbers]
         except NothingToDraw:
             if exclude == first:
                 raise
-            return  # every operator has shown a cause
+            del left[level]  # every operator has shown a cause
+            continue
+        place[level] += count * step
         yield drawn
-        start = stop
+        spent[level] += count if programs is not None else time.monotonic() - begun
+        left[level] -= count
+        if not left[level]:
+            del left[level]
+
+
+def share_of(programs: int, part: int, parts: int, levels: int = 1) -> int:
+    """How many of ``programs`` a shard draws: those whose number at their level leaves the remainder ``part``.
+
+    Args:
+        programs: of all shards and levels.
+        part: the shard, from 0 on.
+        parts: the number of shards.
+        levels: the number of levels, which take turns.
+    """
+    return sum(len(range(part, len(range(k, programs, levels)), parts)) for k in range(levels))
 
 
 def as_lists(exclude: Exclusions) -> dict[str, Any]:
@@ -93,6 +145,7 @@ def as_lists(exclude: Exclusions) -> dict[str, Any]:
         "operators": sorted(exclude.operators), "requirements": sorted(map(list, exclude.requirements)),
         "many_readers": exclude.many_readers, "together": sorted(map(sorted, exclude.together)),
         "patterns": sorted(map(sorted, exclude.patterns)),
+        "aside": sorted([sorted(traits), place] for traits, place in exclude.aside),
     }
 
 
@@ -102,20 +155,23 @@ def from_lists(data: dict[str, Any]) -> Exclusions:
         frozenset(data["operators"]), frozenset((name, asked) for name, asked in data["requirements"]),
         data["many_readers"], frozenset(map(frozenset, data["together"])),
         frozenset(map(frozenset, data.get("patterns", ()))),
+        frozenset((frozenset(traits), place) for traits, place in data.get("aside", ())),
     )
 
 
-def drawn_again(data: dict[str, Any], number: int, capabilities: Capabilities) -> Program:
+def drawn_again(data: dict[str, Any], number: int, capabilities: Capabilities, level: int | None = None) -> Program:
     """Program ``number`` of a search, from its stored results.
 
     Args:
         data: ``results.json``.
         number: 0 or above.
         capabilities: those of the implementation.
+        level: the level of the program; by default the highest of the search.
     """
     drawn = data["drawn"]
+    level = level or max(drawn["levels"])
     exclude = from_lists(drawn["exclude"])
-    for before, row, _ in data["excluded"]:
-        if before <= number:
+    for before, row, *_ in data["excluded"]:
+        if before[str(level)] <= number:
             exclude = exclude.also(**row)
-    return program_of(drawn["seed"], number, capabilities, exclude, drawn["level"])
+    return program_of(drawn["seed"], number, capabilities, exclude, level)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,7 +18,7 @@ from .backends.named import named, read
 from .expectations import Expectations, program_in
 from .judging.comparing import Verdict, answers_of, judge, judge_answer
 from .judging.reference import Program
-from .numbering import DRAWERS
+from .numbering import DRAWERS, share_of
 from .searching import search
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -39,9 +40,15 @@ def shard_of(text: str) -> tuple[int, int]:
     return int(first) - 1, int(count)
 
 
-def share_of(programs: int, part: int, parts: int) -> int:
-    """The number of ``programs`` in a part: those whose number leaves the remainder ``part``."""
-    return len(range(part, programs, parts))
+def left_for_searching(began: float, end: float, report: bool) -> float:
+    """The seconds that are left for searching: with a report, a tenth of all is kept to verify its scripts.
+
+    Args:
+        began: when the budget began, by ``time.monotonic``.
+        end: when it ends.
+        report: whether a report is written.
+    """
+    return max(0.0, began + (end - began) * (0.9 if report else 1.0) - time.monotonic())
 
 
 def load(name: str, *, isolate: bool = False) -> Backend:

@@ -1,14 +1,8 @@
-"""The findings of a search, for people (text, HTML, a script) and for programs (JSON)."""
+"""The findings of a search, for people (text, a script) and for programs (JSON); ``report_files`` writes them."""
 
 from __future__ import annotations
 
-import html
 import json
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,12 +14,11 @@ from .judging.comparing import RELATION, Mismatch
 from .judging.reference import trace_of
 from .programs.clusters import VERBS
 from .programs.program import LEVELS, name_of, operators, text_of
-from .searching import FAITHFUL, Found, Result
+from .reaching import unreached
+from .results import FAITHFUL, LARGE, Found, Result
 
-VERSION = 2
+VERSION = 3
 """Of results.json."""
-SCRIPT_SECONDS = 120
-"""How long a script may take to show its fault in a fresh process."""
 
 
 def summary(result: Result) -> str:
@@ -41,7 +34,17 @@ def summary(result: Result) -> str:
         f"{elements['statistical']} by their distribution, "
         f"{elements['free']} free ({elements['spared']} spared by the second bound), "
         f"{result.statuses['unconfirmed']} failures unconfirmed; {coverage.short(result.covered)}{_kept(result)}"
+        f"{_large(result)}"
     )
+
+
+def _large(result: Result) -> str:
+    """How many programs show nothing but what is set aside, and what exclusions take of the drawing."""
+    known = result.statuses["known"]
+    text = f"; {known} programs differ only in what is set aside" if known else ""
+    if large := result.large():
+        text += f"; {len(large)} exclusions take more than {LARGE:.0%} of the drawing"
+    return text
 
 
 def _kept(result: Result) -> str:
@@ -95,6 +98,8 @@ def text_of_found(found: Found) -> str:
     lines += [f"  also      {other.text}" for other in found.verdict.mismatches[1:4]]
     if found.where is not None:
         lines.append(f"  where     {found.where.text}")
+    if found.late:
+        lines.append("  where     not asked: the time was over")
     words = told(found.neighbours)
     if words["passes"]:
         lines.append(f"  control   passes with {' · passes with '.join(words['passes'])}")
@@ -125,8 +130,10 @@ def as_data(result: Result) -> dict[str, Any]:
     """The result of a search as JSON, from which its causes can be derived again and its programs drawn again."""
     return {
         "version": VERSION, "programs": result.programs, "seconds": round(result.seconds, 3), "last": result.last,
-        "drawn": result.drawn, "excluded": [list(each) for each in result.excluded],
-        "statuses": dict(result.statuses), "elements": dict(result.elements),
+        "drawn": result.drawn, "given": result.given, "excluded": [list(each) for each in result.excluded],
+        "warnings": result.warnings, "statuses": dict(result.statuses), "elements": dict(result.elements),
+        "levels": {level: dict(counts) for level, counts in result.levels.items()},
+        "unsupported": dict(result.unsupported.most_common()), "unreached": unreached(result),
         "axes": list(coverage.Cell._fields),
         "covered": [[*key, count] for key, count in sorted(result.covered.items())],
         "found": [_found_data(found) for found in result.found],
@@ -141,7 +148,7 @@ def _found_data(found: Found) -> dict[str, Any]:
             "node": where.node, "operator": where.operator, "part": where.part, "step": where.step, "text": where.text,
         },
         "neighbours": told(found.neighbours), "tier": found.verdict.mismatches[0].tier,
-        "confirmed": found.verdict.confirmed,
+        "confirmed": found.verdict.confirmed, "late": found.late, "script": found.script,
         "program": found.program, "original": found.original, "number": found.number,
         "seconds": round(found.seconds, 3), "again": found.again, "reason": found.verdict.reason,
         "name": name_of(found.program),
@@ -156,7 +163,7 @@ import json
 import numpy as np
 from {module} import {name}
 
-backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
+backend = {made}
 program = json.loads({program!r})
 print("running", flush=True)
 trace = backend.run(program)
@@ -179,7 +186,7 @@ import json
 from refimpl.oracle import relations
 from {module} import {name}
 
-backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
+backend = {made}
 program = json.loads({program!r})
 print("running", flush=True)
 found = relations.broken(backend, program, [{relation!r}])
@@ -192,7 +199,7 @@ import json
 from refimpl.oracle import judge
 from {module} import {name}
 
-backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
+backend = {made}
 print("running", flush=True)
 verdict = judge(backend, json.loads({program!r}))
 print(verdict.reason)
@@ -205,20 +212,22 @@ def script_of(found: Found, backend: str) -> str:
 
     Args:
         found: the cause.
-        backend: the implementation as ``package.module:Name``.
+        backend: the implementation as ``package.module:Name``, with arguments in brackets or without.
     """
-    module, _, name = backend.partition(":")
+    module, _, call = backend.partition(":")
+    name = call.partition("(")[0] or "backend"
+    plain = f'{name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()'
     mismatch = found.verdict.mismatches[0]
     title = str(found.cause)
+    fields = {
+        "title": title, "module": module, "name": name, "made": call if "(" in call else plain,
+        "program": text_of(found.program),
+    }
     if mismatch.kind.startswith(RELATION):
-        return _RELATION_SCRIPT.format(
-            title=title, module=module, name=name or "backend", program=text_of(found.program),
-            relation=mismatch.kind.removeprefix(RELATION),
-        )
+        return _RELATION_SCRIPT.format(relation=mismatch.kind.removeprefix(RELATION), **fields)
     if found.program["level"] == 7:
-        told = {"title": title, "module": module, "name": name or "backend"}
-        return _HISTORY_SCRIPT.format(program=text_of(found.program), **told)
-    begin = _BEGIN.format(title=title, module=module, name=name or "backend", program=text_of(found.program))
+        return _HISTORY_SCRIPT.format(**fields)
+    begin = _BEGIN.format(**fields)
     if mismatch.expected is not None and mismatch.bounds is not None:
         return begin + _VALUES.format(
             key=mismatch.name, expected=_literal(mismatch.expected), bound=_literal(mismatch.bounds),
@@ -233,85 +242,3 @@ def script_of(found: Found, backend: str) -> str:
 def _literal(values: np.ndarray) -> str:
     words = [repr(float(v)) for v in values.reshape(-1)]
     return "[" + ", ".join(f'float("{w}")' if w in ("nan", "inf", "-inf") else w for w in words) + "]"
-
-
-def verified(script: str, folder: Path | None = None) -> bool:
-    """Whether a script fails in a fresh process as it should: while the program runs, or by its assertions.
-
-    Args:
-        script: its text.
-        folder: where it runs, so that modules there are found; the current folder by default.
-    """
-    where = str(folder or Path.cwd())
-    with tempfile.TemporaryDirectory() as made:
-        path = Path(made) / "repro.py"
-        path.write_text(script, encoding="utf-8")
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([where, os.environ.get("PYTHONPATH", "")])}
-        try:
-            ran = subprocess.run(  # noqa: S603  # this file wrote the script
-                [sys.executable, str(path)], cwd=where, env=environment, capture_output=True, check=False,
-                timeout=SCRIPT_SECONDS,
-            )
-        except subprocess.TimeoutExpired:
-            return True
-    asserted = "assert " not in script or b"\nAssertionError: " in ran.stderr
-    return ran.returncode != 0 and ran.stdout.startswith(b"running") and asserted
-
-
-def write(result: Result, folder: Path, backend: str) -> list[Path]:
-    """Write ``results.json`` and ``report.html``, then a script for every cause that a fresh process confirms.
-
-    Args:
-        result: of a search.
-        folder: made if it is not there.
-        backend: the implementation as ``package.module:Name``.
-
-    Returns:
-        the files.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    files = [
-        _written(folder / "results.json", json.dumps(as_data(result), indent=1)),
-        _written(folder / "report.html", page(result, backend)),
-    ]
-    for found in result.found:  # last: each script runs, for up to SCRIPT_SECONDS
-        script = script_of(found, backend)
-        if verified(script):
-            files.append(_written(folder / f"{name_of(found.program)}.py", script))
-    return files
-
-
-def _written(path: Path, text: str) -> Path:
-    unfinished = path.with_suffix(path.suffix + ".tmp")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
-    return path
-
-
-def page(result: Result, backend: str) -> str:
-    """The report as one HTML page that needs nothing else."""
-    rows = "".join(
-        f"<section><h2>{html.escape(str(found.cause))}</h2><pre>{html.escape(text_of_found(found))}</pre>"
-        f"{_table(found.verdict.mismatches[0])}</section>"
-        for found in result.found
-    )
-    return (
-        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-        f"<title>Oracle: {html.escape(backend)}</title><style>body{{font:16px/1.5 system-ui;max-width:70rem;"
-        "margin:auto;padding:1rem;color-scheme:light dark}pre{overflow:auto;padding:.5rem;border:1px solid #8888}"
-        "td,th{padding:0 .6rem;text-align:right;font-family:monospace}.wrong{font-weight:bold}</style>"
-        f"<h1>{html.escape(backend)}</h1><p>{html.escape(summary(result))}</p>"
-        f"{rows or '<p>Nothing differs.</p>'}<h2>Covered</h2><ul>"
-        f"{''.join(f'<li>{html.escape(line)}' for line in coverage.table(result.covered))}</ul></html>"
-    )
-
-
-def _table(mismatch: Mismatch, most: int = 12) -> str:
-    if mismatch.expected is None or mismatch.got is None or mismatch.bounds is None or mismatch.wrong is None:
-        return ""
-    rows = "".join(
-        f"<tr{' class=wrong' if mismatch.wrong[at] else ''}><td>{list(at)}<td>{mismatch.expected[at]:.9g}"
-        f"<td>{mismatch.bounds[at]:.3g}<td>{mismatch.got[at]:.9g}"
-        for at in list(np.ndindex(mismatch.expected.shape))[:most]
-    )
-    return f"<table><tr><th>element<th>expected<th>bound<th>got{rows}</table>"

@@ -1,101 +1,49 @@
 """Searching for programs that an implementation gets wrong: draw, judge, shrink, name the cause, go on without it.
 
-Program ``i`` is a function of the seed, of ``i``, and of the exclusions before it. A budget of time decides only the
-number of programs. An implementation in another process answers CHUNK programs at once; their causes are excluded after
-the last of them.
+Program ``i`` of a level is a function of the seed, the level, ``i``, and the exclusions before it. A budget of time
+decides only the number of programs. An implementation in another process answers CHUNK programs at once; their causes
+are excluded after the last of them.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..kernels.foundation import collector_pause as collection
 from .backends import Backend
-from .coverage import Cell, cells_of
+from .coverage import cells_of
 from .drawing.choices import NOTHING, Exclusions
-from .excluding import exclusion_of, is_excluded
-from .explaining.causes import Cause, cause_of
+from .excluding import LARGE, exclusion_of, is_excluded, narrowed, set_aside
+from .explaining.causes import cause_of
 from .explaining.clauses import clause_of
-from .explaining.locating import Where, locate
-from .explaining.neighbours import ATTEMPTS, Neighbour, neighbours
+from .explaining.locating import locate
+from .explaining.neighbours import ATTEMPTS, neighbours
 from .explaining.neighbours import CRASH_ATTEMPTS as CRASH_NEIGHBOURS
 from .explaining.shrinking import SECONDS, shrink
 from .judging.comparing import Verdict, answers_of, judge, judge_answer
 from .judging.reference import Program
-from .numbering import as_lists, in_chunks
+from .measuring import Sample, rows_of, told
+from .numbering import as_lists, in_chunks, levels_of
 from .programs.program import name_of, operators
+from .results import Excluded, Found, Result, counted_reason
 from .sharing import Shared
 from .stored import corpus as stored_programs
 
 CHUNK = 32
 """Programs that are drawn and run before the first of them is judged, if the implementation has ``run_many``."""
-FAITHFUL = "faithful: "
-"""How a status begins that counts relations which were not asked; the clause that says why follows."""
 CRASH_ATTEMPTS = 25
 """Programs that shrinking a crash may run: each starts a process."""
 FEW = 3
 """Operators that a shrunk program may have before its first divergent node is tried alone."""
 CRASH_SECONDS = 120.0
 """When shrinking a crash ends at the latest."""
-
-
-@dataclass
-class Found:
-    """One cause of wrong results, with the smallest program that shows it."""
-
-    cause: Cause
-    program: Program
-    verdict: Verdict
-    number: int
-    """The number of the program that showed it first."""
-    original: Program
-    seconds: float
-    """When it was found, in seconds from the start of the search."""
-    again: int = 0
-    """How many more programs showed the same."""
-    where: Where | None = None
-    """Where the program goes wrong first; None where that was not asked for."""
-    neighbours: tuple[Neighbour, ...] = ()
-    """The nearest programs, and which of them pass."""
-    clause: str = ""
-    """The clause that decides."""
-
-
-class Excluded(NamedTuple):
-    """Something that is not drawn any more, from one program on."""
-
-    before: int
-    """The number of the first program that is drawn without it."""
-    row: dict[str, Any]
-    """What: arguments of ``Exclusions.also``."""
-    by: str
-    """Who found it: empty for this search, else the name of the process that shared it."""
-
-
-@dataclass
-class Result:
-    """The findings of a search."""
-
-    found: list[Found] = field(default_factory=list)
-    programs: int = 0
-    statuses: Counter[str] = field(default_factory=Counter)
-    elements: Counter[str] = field(default_factory=Counter)
-    covered: Counter[Cell] = field(default_factory=Counter)
-    """Combination of operator, requirement, fan-out, dtype and mode -> how many programs."""
-    seconds: float = 0.0
-    last: int = 0
-    """The number after that of the last program."""
-    exclusions: Exclusions = NOTHING
-    """What is not drawn any more."""
-    excluded: list[Excluded] = field(default_factory=list)
-    """How ``exclusions`` came about, in order: with it each program can be drawn again."""
-    drawn: dict[str, Any] = field(default_factory=dict)
-    """What the programs were drawn from: seed, level, start, step, and the exclusions at first."""
+LAST_SECONDS = 2.0
+"""How long a program may be shrunk that is met when the time is nearly over."""
 
 
 def search(
@@ -114,7 +62,7 @@ def search(
         programs: the number of programs; None for no limit.
         seconds: the time; None for no limit.
         start: the number of the first program.
-        level: the level of the programs; the highest that the implementation offers by default.
+        level: the level of the programs; by default all that the implementation offers, in turns.
         exclude: patterns that are not drawn.
         expected: whether a failure is known already; it is counted and not reported.
         most: the largest number of causes.
@@ -128,15 +76,17 @@ def search(
     """
     for name in getattr(backend, "leaves_out", ()):
         exclude = exclude.also(operator=name)
-    hunt = _Hunt(backend, exclude, expected, repeats, seconds, shared=shared, explain=explain, timed=programs is None)
-    hunt.result.drawn = {
-        "seed": seed, "level": level or backend.capabilities.usual, "start": start, "step": step,
-        "exclude": as_lists(exclude),
-    }
+    levels = levels_of(backend.capabilities, level, exclude)
+    hunt = _Hunt(
+        backend, exclude, expected, repeats, seconds, shared=shared, explain=explain, timed=programs is None,
+        sample=Sample(backend, seed, levels, exclude),
+    )
+    hunt.result.drawn = {"seed": seed, "levels": levels, "start": start, "step": step, "exclude": as_lists(exclude)}
     if corpus:
-        hunt.replay(level or backend.capabilities.usual, note)
+        for each in levels:
+            hunt.replay(each, note)
     chunks = in_chunks(
-        seed, backend.capabilities, level, hunt.adopt, start=start, step=step, programs=programs,
+        seed, backend.capabilities, levels, hunt.adopt, start=start, step=step, programs=programs,
         chunk=CHUNK if hasattr(backend, "run_many") else 1, first=exclude,
     )
     garbage = collection.Seldom()
@@ -160,30 +110,40 @@ class _Hunt:
 
     def __init__(
         self, backend: Backend, exclude: Exclusions, expected: Callable[[Program, Verdict], bool] | None, repeats: int,
-        seconds: float | None, *, shared: Shared | None, explain: bool, timed: bool,
+        seconds: float | None, *, shared: Shared | None, explain: bool, timed: bool, sample: Sample,
     ) -> None:
-        self.backend, self.exclude = backend, exclude
-        self.expected, self.repeats, self.seconds = expected, repeats, seconds
+        self.backend, self.exclude, self.sample = backend, exclude, sample
+        self.expected, self.repeats = expected, repeats
         self.shared, self.explain, self.timed = shared, explain, timed
         self.began = time.monotonic()
-        self.result = Result()
+        self.end = math.inf if seconds is None else self.began + seconds
+        self.result = Result(capabilities=backend.capabilities, levels={level: Counter() for level in sample.levels})
         self.by_cause: dict[Any, Found] = {}
-        self.waiting: list[dict[str, Any]] = []  # excluded since programs were drawn last
+        self.waiting: list[tuple[dict[str, Any], float]] = []  # excluded since programs were drawn last
+        for row in rows_of(exclude):
+            self.result.given.append((row, sample.share_of_all(row)))
+            self._warn(*self.result.given[-1], "from the beginning")
 
     def late(self) -> bool:
         """Whether the time is over."""
-        return self.seconds is not None and time.monotonic() - self.began > self.seconds
+        return time.monotonic() > self.end
 
-    def adopt(self, number: int) -> Exclusions:
-        """Apply exclusions, of this and of other processes, before program ``number`` is drawn."""
-        self.result.excluded += [Excluded(number, row, "") for row in self.waiting]
+    def adopt(self, numbers: dict[int, int]) -> Exclusions:
+        """Apply exclusions, of this and of other processes, before the programs of these numbers are drawn."""
+        self.result.excluded += [Excluded(numbers, row, "", share) for row, share in self.waiting]
         self.waiting.clear()
         for by, row in self.shared.news() if self.shared is not None else ():
             more = self.exclude.also(**row)
             if more != self.exclude:
                 self.exclude = more
-                self.result.excluded.append(Excluded(number, row, by))
+                self.result.excluded.append(Excluded(numbers, row, by, self.sample.share(row)))
         return self.exclude
+
+    def _warn(self, row: dict[str, Any], share: float, why: str) -> None:
+        """Say that an exclusion takes much of the drawing."""
+        if share > LARGE:
+            how = f"is judged without its {row['aside']}" if row.get("aside") else "is left out"
+            self.result.warnings.append(f"{share:.0%} of what can be drawn {how}, {why}: {told(row)}")
 
     def ended(self) -> Result:
         """The result, with the time that it took."""
@@ -198,6 +158,8 @@ class _Hunt:
         for number, (one, answer) in enumerate(
             zip(stored, answers_of(self.backend, [s.program for s in stored]), strict=True)
         ):
+            if self.late():
+                return
             verdict = judge_answer(one.program, answer)
             fresh = self.take(number - len(stored), one.program, verdict, partial(judge_answer, one.program, answer))
             if note is not None:
@@ -216,7 +178,8 @@ class _Hunt:
         """
         result = self.result
         result.programs += 1
-        result.last = max(0, number + 1)
+        result.last = max(result.last, number + 1)
+        verdict = set_aside(self.exclude, program, verdict)
         status = verdict.status
         fresh = None
         if status == "failed":
@@ -235,22 +198,30 @@ class _Hunt:
                     status = "failed" if found.verdict.confirmed else "unconfirmed"
                     if found.again >= self.repeats:
                         self._leave_out(found, small)
-        if verdict.status in ("passed", "failed"):
+        if verdict.status in ("passed", "failed", "known"):
             result.covered.update(cells_of(program))
         for tier in ("exact", "bounded", "statistical", "free", "spared"):
             result.elements[tier] += getattr(verdict, tier)
         result.statuses[status] += 1
+        result.levels[program["level"]][status] += 1
+        if status == "unsupported":
+            result.unsupported[counted_reason(verdict.reason)] += 1
         result.seconds = time.monotonic() - self.began
         return fresh
 
     def _leave_out(self, found: Found, small: Program) -> None:
         """Exclude the pattern of a shrunk program, in this process and in others."""
         shown = found.neighbours if small is found.program else ()
-        row = exclusion_of(found.cause, small, shown, times=found.again - self.repeats)
-        more = self.exclude.also(**row) if row else self.exclude
+        times = found.again - self.repeats
+        row = exclusion_of(found.cause, small, shown, times=times)
+        if not row:
+            return
+        row, share = narrowed(row, found.cause, small, self.sample, times=times)
+        more = self.exclude.also(**row)
         if more != self.exclude:
             self.exclude = more
-            self.waiting.append(row)
+            self.waiting.append((row, share))
+            self._warn(row, share, f"because of the cause {found.cause}")
             if self.shared is not None:
                 self.shared.tell(row, {"cause": str(found.cause), "program": name_of(small)})
 
@@ -263,13 +234,13 @@ class _Hunt:
         """
         small, last = program, verdict
         if number >= 0:
-            small, last = _shrunk(self.backend, program, verdict, timed=self.timed, confirm=False)
-            last = judge(self.backend, small) if not last.confirmed else last
+            small, last = self._shrunk(program, verdict, confirm=False)
+            last = self._judge(small) if not last.confirmed else last
             if last.status != "failed":  # the first bound alone was broken
-                verdict = prove()
+                verdict = set_aside(self.exclude, program, prove())
                 if verdict.status != "failed":
                     return verdict, None
-                small, last = _shrunk(self.backend, program, verdict, timed=self.timed, confirm=True)
+                small, last = self._shrunk(program, verdict, confirm=True)
         if small is not program and self.expected is not None and self.expected(small, last):
             return verdict, None
         cause = cause_of(small, last)
@@ -278,11 +249,43 @@ class _Hunt:
             known.again += 1
             return verdict, (known, small)
         found = Found(cause, small, last, number, program, time.monotonic() - self.began)
-        if self.explain:
+        found.late = self.explain and self.late()
+        if self.explain and not found.late:
             _add_explanation(self.backend, found)
         self.by_cause[cause.key] = found
         self.result.found.append(found)
         return verdict, (found, small)
+
+    def _judge(self, program: Program, *, confirm: bool = True) -> Verdict:
+        """The verdict of a program, without what is set aside."""
+        return set_aside(self.exclude, program, judge(self.backend, program, confirm=confirm))
+
+    def _limit(self, most: float) -> float | None:
+        """For how many seconds a program may be shrunk; None where only attempts count."""
+        return max(LAST_SECONDS, min(most, self.end - time.monotonic())) if self.timed else None
+
+    def _shrunk(self, program: Program, verdict: Verdict, *, confirm: bool) -> tuple[Program, Verdict]:
+        """The smallest program that fails in the same way, and its verdict; shrinking does not confirm suspects."""
+        kind = verdict.mismatches[0].kind
+        shown, begun = verdict, time.monotonic()
+
+        def still_fails(smaller: Program) -> bool:
+            nonlocal shown
+            again = self._judge(smaller, confirm=confirm)
+            if again.status != "failed" or again.mismatches[0].kind != kind:
+                return False
+            shown = again
+            return True
+
+        if kind == "crashed":
+            return shrink(program, still_fails, seconds=self._limit(CRASH_SECONDS), attempts=CRASH_ATTEMPTS), shown
+        small = shrink(program, still_fails, seconds=self._limit(SECONDS))
+        if len(operators(small)) > FEW and program["level"] <= 2:
+            where = locate(self.backend, small, shown)
+            if where.program is not None and still_fails(where.program):
+                left = self._limit(max(0.0, begun + 2 * SECONDS - time.monotonic()))
+                small = shrink(where.program, still_fails, seconds=left)
+        return small, shown
 
 
 def _add_explanation(backend: Backend, found: Found) -> None:
@@ -293,30 +296,3 @@ def _add_explanation(backend: Backend, found: Found) -> None:
     found.neighbours = tuple(neighbours(backend, found.program, mismatch.name.partition("/")[2], attempts))
     passing = [each.change for each in found.neighbours if each.passes]
     found.clause = clause_of(found.program, found.cause, found.where, passing)
-
-
-def _shrunk(
-    backend: Backend, program: Program, verdict: Verdict, *, timed: bool, confirm: bool
-) -> tuple[Program, Verdict]:
-    """The smallest program that fails in the same way, and its verdict; shrinking does not confirm suspects."""
-    kind = verdict.mismatches[0].kind
-    shown, begun = verdict, time.monotonic()
-
-    def still_fails(smaller: Program) -> bool:
-        nonlocal shown
-        again = judge(backend, smaller, confirm=confirm)
-        if again.status != "failed" or again.mismatches[0].kind != kind:
-            return False
-        shown = again
-        return True
-
-    if kind == "crashed":
-        limit = CRASH_SECONDS if timed else None
-        return shrink(program, still_fails, seconds=limit, attempts=CRASH_ATTEMPTS), shown
-    small = shrink(program, still_fails, seconds=SECONDS if timed else None)
-    if len(operators(small)) > FEW and program["level"] <= 2:
-        where = locate(backend, small, shown)
-        if where.program is not None and still_fails(where.program):
-            left = max(0.0, begun + 2 * SECONDS - time.monotonic()) if timed else None
-            small = shrink(where.program, still_fails, seconds=left)
-    return small, shown

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-FIELDS = {"operator": str, "requirement": str, "many_readers": bool, "together": list, "pattern": list}
+FIELDS = {"operator": str, "requirement": str, "many_readers": bool, "together": list, "pattern": list, "aside": str}
 """What a row may have, see ``Exclusions.also``."""
 
 

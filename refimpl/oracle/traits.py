@@ -6,7 +6,8 @@
     gradient of LeakyReLU 0 with add     a requested gradient,
     float64, special                     a type and a style of values,
     init_optimizer optimizer=lars        an argument of a step,
-    set_params before update             an order of steps.
+    set_params before update             an order of steps,
+    level 5                              the level above 2: equal steps of two levels are not the same.
 
 A *pattern* is a set of traits. A program has a pattern when it has all of them.
 """
@@ -129,6 +130,7 @@ def _of_steps(program: Program) -> Iterator[str]:
     if program["level"] <= 2:
         yield from {step["do"] for step in steps} & {"share", "reshape", "monitor"}
         return
+    yield f"level {program['level']}"
     updates = False
     for step in steps:
         updates |= step["do"] in ("updater", "optimizer")
@@ -184,6 +186,26 @@ def _specs(values: Any, *, alone: bool = True) -> Iterator[tuple[dict[str, Any],
         yield from _specs(each, alone=not isinstance(each, dict) or len(values) == 1)
 
 
+def usual_traits_of(program: Program) -> Pattern:
+    """What many programs have and :func:`traits_of` leaves out: common operators, and the optimizer sgd.
+
+    Args:
+        program: a checked program.
+    """
+    found = {node["op"] for node in program.get("nodes", ()) if node["op"] in COMMON}
+    found |= {f"{step['do']} optimizer=sgd" for step in program["steps"] if step.get("optimizer") == "sgd"}
+    return frozenset(found)
+
+
+def all_traits_of(program: Program) -> Pattern:
+    """What a program is matched by: :func:`traits_of` and :func:`usual_traits_of`.
+
+    Args:
+        program: a checked program.
+    """
+    return traits_of(program) | usual_traits_of(program)
+
+
 def matched(patterns: Iterable[Pattern], program: Program) -> bool:
     """Whether a program has one of some patterns.
 
@@ -194,7 +216,7 @@ def matched(patterns: Iterable[Pattern], program: Program) -> bool:
     patterns = list(patterns)
     if not patterns:
         return False
-    traits = traits_of(program)
+    traits = all_traits_of(program)
     return any(pattern <= traits for pattern in patterns)
 
 

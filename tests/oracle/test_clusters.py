@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from refimpl.kvstore.histories import NAMES, History
-from refimpl.oracle import Capabilities, Exclusions, check_program, judge, program_of, reporting, search, shrink
+from refimpl.oracle import Capabilities, Exclusions, check_program, judge, program_of, report_files, search, shrink
 from refimpl.oracle import strategies as st
 from refimpl.oracle.backends import servers
 from refimpl.oracle.backends.isolate import isolate
@@ -115,7 +115,7 @@ def test_a_broken_server_is_named_and_its_program_shrunk(broken, start, name, st
 @pytest.mark.heavy
 def test_a_report_of_a_broken_server_has_a_script(tmp_path):
     result = search(servers.LosesAPush(), programs=1)
-    files = reporting.write(result, tmp_path, "refimpl.oracle.backends.servers:LosesAPush")
+    files = report_files.write(result, tmp_path, "refimpl.oracle.backends.servers:LosesAPush")
     assert [path.suffix for path in files] == [".json", ".html", ".py"]  # the script failed in a process of its own
     assert "push('b')" in files[1].read_text() or "push(&#x27;b&#x27;)" in files[1].read_text()
 

@@ -21,7 +21,8 @@ from refimpl.oracle.programs.fields import STEPS as FIELDS
 from refimpl.oracle.programs.program import check_program, operators
 from refimpl.oracle.programs.values import array_of
 from refimpl.oracle.pytest_items import load
-from refimpl.oracle.reporting import as_data, page, script_of, verified
+from refimpl.oracle.report_files import PASSES, VERIFIED, page, verify
+from refimpl.oracle.reporting import as_data, script_of
 
 from .planted_bugs import planted
 
@@ -351,7 +352,7 @@ def test_a_script_shows_the_fault_in_a_fresh_process(tmp_path, monkeypatch, name
     found = search(backend, programs=10, most=1, explain=False).found[0]
     script = script_of(found, f"theirs:{name}")
     assert len(script.splitlines()) <= 30
-    assert verified(script, tmp_path)
+    assert verify(script, tmp_path) == VERIFIED
 
 
 @pytest.mark.parametrize(("script", "shows"), [
@@ -360,4 +361,4 @@ def test_a_script_shows_the_fault_in_a_fresh_process(tmp_path, monkeypatch, name
     ("import absent", False), ('print("running")\nassert missing, "x"', False),
 ])
 def test_a_script_counts_only_when_it_fails_by_what_it_says(tmp_path, script, shows) -> None:
-    assert verified(script, tmp_path) is shows
+    assert verify(script, tmp_path) == (VERIFIED if shows else PASSES)

@@ -86,8 +86,8 @@ def test_shards_together_draw_every_program_once() -> None:
             return planted().run(program)
 
     for part in range(3):
-        search(Noting(), seed=4, start=part, step=3, programs=share_of(20, part, 3))
-    alone = [program_of(4, i, Noting.capabilities) for i in range(20)]
+        search(Noting(), seed=4, start=part, step=3, programs=share_of(21, part, 3, 2))
+    alone = [program_of(4, i, Noting.capabilities, level=level) for level in (1, 2) for i in range(12 - level)]
     assert sorted(seen, key=json.dumps) == sorted(alone, key=json.dumps)
 
 
@@ -100,12 +100,12 @@ def test_another_shard_is_refused(text) -> None:
 
 def test_a_cause_that_one_shard_excluded_is_not_hunted_by_another(tmp_path) -> None:
     backend, path = planted("no add"), tmp_path / "shared"
-    first = search(backend, start=0, step=2, programs=12, repeats=0, explain=False, shared=Shared(path, "1/2"))
+    first = search(backend, level=2, start=0, step=2, programs=12, repeats=0, explain=False, shared=Shared(path, "1/2"))
     told = {json.dumps(each.row) for each in first.excluded}
     assert told
     assert {each.by for each in first.excluded} == {""}
-    alone = search(backend, start=1, step=2, programs=12, explain=False)
-    second = search(backend, start=1, step=2, programs=12, explain=False, shared=Shared(path, "2/2"))
+    alone = search(backend, level=2, start=1, step=2, programs=12, explain=False)
+    second = search(backend, level=2, start=1, step=2, programs=12, explain=False, shared=Shared(path, "2/2"))
     assert {json.dumps(each.row) for each in second.excluded if each.by == "1/2"} >= told
     assert len(second.found) < len(alone.found)
     assert all({"by", "row", "cause", "program"} == set(json.loads(line)) for line in path.read_text().splitlines())
@@ -116,11 +116,12 @@ def test_programs_can_be_drawn_again_whoever_excluded_what(tmp_path) -> None:
     Shared(tmp_path / "shared", "elsewhere").tell({"operator": "square", "requirement": "add"}, {})
     shared = Shared(tmp_path / "shared", "here")
     begun = Exclusions().also(operator="negative")
-    data = stored(search(backend, seed=3, programs=15, repeats=0, explain=False, shared=shared, exclude=begun))
-    assert {by for _, _, by in data["excluded"]} == {"", "elsewhere"}
-    assert any(before > 0 for before, _, _ in data["excluded"])
+    data = stored(search(backend, seed=3, programs=30, repeats=0, explain=False, shared=shared, exclude=begun))
+    assert {by for _, _, by, _ in data["excluded"]} == {"", "elsewhere"}
+    assert any(before["2"] > 0 for before, *_ in data["excluded"])
+    assert {entry["program"]["level"] for entry in data["found"]} == {2}
     for entry in data["found"]:
-        assert drawn_again(data, entry["number"], backend.capabilities) == entry["original"]
+        assert drawn_again(data, entry["number"], backend.capabilities, 2) == entry["original"]
     assert data["drawn"]["exclude"]["operators"] == ["negative"]
 
 
@@ -163,7 +164,7 @@ def test_a_shared_file_of_something_else_is_refused(tmp_path, line) -> None:
 
 def test_with_a_number_of_programs_no_clock_changes_the_result(monkeypatch) -> None:
     def found():
-        some = search(planted("tie"), seed=0, programs=12).found
+        some = search(planted("tie"), seed=0, programs=24).found
         return [(f.number, f.cause, f.program, f.where and f.where.text, len(f.neighbours)) for f in some]
 
     wanted = found()

@@ -62,14 +62,19 @@ class Exclusions(NamedTuple):
     """Operators that are not drawn in one graph."""
     patterns: frozenset[frozenset[str]] = frozenset()
     """Sets of traits (see ``oracle.traits``): a program that has all traits of one is drawn anew."""
+    aside: frozenset[tuple[frozenset[str], str]] = frozenset()
+    """(traits, place): a program that has these traits is drawn, and what is wrong of that place in it is not told
+    again; the rest of it is judged."""
 
     def also(
         self, *, operator: str = "", requirement: str = "", many_readers: bool = False, together: Sequence[str] = (),
-        pattern: Sequence[str] = (),
+        pattern: Sequence[str] = (), aside: str = "",
     ) -> Exclusions:
         """These and one more: an operator as a whole, its gradients of one requirement, many readers, a meeting, or
-        whatever has some traits.
+        whatever has some traits; of this with ``aside`` one place alone.
         """
+        if pattern and aside:
+            return self._replace(aside=self.aside | {(frozenset(pattern), aside)})
         if pattern:
             return self._replace(patterns=self.patterns | {frozenset(pattern)})
         if many_readers:

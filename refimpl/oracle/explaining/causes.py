@@ -100,9 +100,8 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
     """
     mismatch = verdict.mismatches[0]
     suspect = suspect_of(program)
-    place = mismatch.name.partition("/")[2] if mismatch.kind == "value" else mismatch.kind
-    what, _, variable = place.partition(":")
-    what = what.rstrip("0123456789")
+    what = place_of(mismatch)
+    variable = mismatch.name.partition(":")[2]
     if what != "gradient":
         look = _error_look(mismatch) if mismatch.kind in ("refused", "crashed") else look_of(program, mismatch)
         return Cause(suspect, what, "", "", look, "", _values(program), _mode(program))
@@ -116,6 +115,13 @@ def cause_of(program: Program, verdict: Verdict) -> Cause:
         suspect, what, _position(program, variable, suspect), requirement, look_of(program, mismatch), consumers,
         _values(program), _mode(program),
     )
+
+
+def place_of(mismatch: Mismatch) -> str:
+    """output, gradient, state, or what else the trace calls the wrong array; of its form or an error, the kind."""
+    if mismatch.kind != "value":
+        return mismatch.kind
+    return mismatch.name.partition("/")[2].partition(":")[0].rstrip("0123456789")
 
 
 def _requirement(program: Program, variable: str) -> str:

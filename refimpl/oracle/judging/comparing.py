@@ -249,15 +249,28 @@ def _judged_by_distribution(program: Program, ours: Trace, theirs: Trace) -> Ver
 
 
 def _of_one_form(verdict: Verdict, ours: Trace, theirs: Trace) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """The arrays that can be compared, as (name, ours, theirs); a missing one or one of another form is a mismatch."""
+    """The arrays that can be compared, as (name, ours, theirs); a missing one or one of another form is a mismatch.
+
+    Of the latter, numbers of a wider type are compared as well.
+    """
     for name, reference in ours.items():
         got = theirs.get(name)
         wrong_form = _form(name, reference, got)
         if wrong_form is not None:
             verdict.mismatches.append(wrong_form)
-        else:
-            assert got is not None
-            yield name, reference, got
+        if got is not None and (wrong_form is None or _is_wider(reference, got)):
+            yield name, reference, _as_wide(got, reference.dtype)
+
+
+def _as_wide(got: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return got.astype(dtype, copy=False)
+
+
+def _is_wider(reference: np.ndarray, got: np.ndarray) -> bool:
+    """Whether an array differs in form by a wider floating type alone: its numbers can be judged too, rounded once."""
+    floats = reference.dtype.kind == got.dtype.kind == "f"
+    return floats and got.shape == reference.shape and got.itemsize > reference.itemsize
 
 
 def _ended(verdict: Verdict) -> Verdict:

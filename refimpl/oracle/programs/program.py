@@ -161,3 +161,14 @@ def pruned(program):
     ]
     heads = [[place[n], output] for n, output in program["heads"]]
     return {**program, "nodes": nodes, "heads": heads, "arrays": of_kept(program["arrays"]), "steps": steps}
+
+
+def most_readers(program):
+    """How many operators and heads read the same node, at most."""
+    counts = [0] * len(program.get("nodes", []))
+    for node in program.get("nodes", []):
+        for entry in node.get("inputs", []):
+            counts[entry[0]] += 1
+    for head in program.get("heads", []):
+        counts[head[0]] += 1
+    return max(counts, default=0)

@@ -15,8 +15,8 @@ from ..explaining.causes import Cause, suspect_of
 from ..explaining.shrinking import shrink
 from ..judging.comparing import RELATION, Mismatch, Verdict
 from ..judging.reference import Program
-from ..numbering import in_chunks
-from ..searching import FAITHFUL, Found, Result
+from ..numbering import in_chunks, levels_of
+from ..results import FAITHFUL, Found, Result
 from .faithful import kept_on_purpose
 from .registry import RELATIONS, Applied, broken
 
@@ -36,7 +36,7 @@ def search(
         seconds: the time; None for no limit.
         start: the number of the first program.
         step: from one program's number to the next one's.
-        level: the level of the programs; the highest that the implementation offers by default.
+        level: the level of the programs; by default all that are offered and that have relations, in turns.
         exclude: patterns that are not drawn.
         names: names of relations; all by default.
         expected: whether a broken relation is known already; it is counted and not reported.
@@ -49,10 +49,15 @@ def search(
         was not asked of because it is broken on purpose.
     """
     began = time.monotonic()
-    result = Result(exclusions=exclude)
+    levels = levels_of(backend.capabilities, level, exclude)
+    if level is None:
+        levels = [each for each in levels if any(each in relation.levels for relation in RELATIONS.values())]
+    result = Result(
+        exclusions=exclude, capabilities=backend.capabilities, levels={each: Counter() for each in levels}
+    )
     known: dict[Any, Found] = {}
     chunks = in_chunks(
-        seed, backend.capabilities, level, lambda _: result.exclusions, start=start, step=step, programs=programs,
+        seed, backend.capabilities, levels, lambda _: result.exclusions, start=start, step=step, programs=programs,
         first=exclude,
     )
     for ((number, program),) in chunks:
@@ -78,7 +83,8 @@ def search(
             first = first or found
         result.statuses[status] += 1
         result.programs += 1
-        result.last = number + 1
+        result.levels[program["level"]][status] += 1
+        result.last = max(result.last, number + 1)
         if status in ("passed", "failed"):
             result.covered.update(cells_of(program))
         result.seconds = time.monotonic() - began

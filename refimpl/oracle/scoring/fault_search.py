@@ -17,7 +17,8 @@ from ..backends.isolate import SILENCE
 from ..judging.comparing import Verdict, judge
 from ..judging.reference import Program
 from ..programs.program import operators
-from ..searching import Found, Result, search
+from ..results import Found, Result
+from ..searching import search
 from .copies import faulty
 from .faults import CLASSES, Fault
 
