@@ -18,7 +18,7 @@ from .backends.named import named, read
 from .expectations import Expectations, program_in
 from .judging.comparing import Verdict, answers_of, judge, judge_answer
 from .judging.reference import Program
-from .numbering import DRAWERS, share_of
+from .numbering import DRAWERS
 from .searching import search
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}

@@ -77,7 +77,7 @@ def write(
         script = script_of(found, backend)
         found.script = verify(script, seconds=min(SCRIPT_SECONDS, _left(until)))
         if found.script != PASSES:
-            note = "" if found.script == VERIFIED else "# not verified: the time was over before a fresh process ran it\n"
+            note = "" if found.script == VERIFIED else "# not verified: the time was over\n"
             files.append(_written(folder / f"{name_of(found.program)}.py", note + script))
     if result.found:
         _report(result, folder, backend)
@@ -175,7 +175,8 @@ def index(folder: Path) -> Path:
         link = html.escape((file.parent.relative_to(folder) / "report.html").as_posix())
         name = html.escape(file.parent.relative_to(folder).as_posix().replace(".", "this folder", 1))
         levels = ", ".join(map(str, data["drawn"].get("levels", ())))
-        numbers = (levels, data["programs"], f"{data['seconds']:.0f}", len(data["found"]), len(data.get("warnings", ())))
+        warned = len(data.get("warnings", ()))
+        numbers = (levels, data["programs"], f"{data['seconds']:.0f}", len(data["found"]), warned)
         cells = "".join(f"<td>{number}" for number in numbers)
         reports.append(f"<tr><th scope=row><a href='{link}'>{name}</a><td>{_code(data)}{cells}")
         for found in data["found"]:

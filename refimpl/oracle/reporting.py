@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from . import coverage
 from .drawing.choices import Capabilities
 from .explaining.neighbours import told
-from .judging.comparing import RELATION, Mismatch
+from .judging.comparing import RELATION
 from .judging.reference import trace_of
 from .programs.clusters import VERBS
 from .programs.program import LEVELS, name_of, operators, text_of

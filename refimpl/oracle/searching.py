@@ -295,4 +295,4 @@ def _add_explanation(backend: Backend, found: Found) -> None:
     found.where = locate(backend, found.program, found.verdict)
     found.neighbours = tuple(neighbours(backend, found.program, mismatch.name.partition("/")[2], attempts))
     passing = [each.change for each in found.neighbours if each.passes]
-    found.clause = clause_of(found.program, found.cause, found.where, passing)
+    found.clause = clause_of(found.program, found.cause, found.where, passing, mismatch)

@@ -13,9 +13,9 @@ from refimpl.oracle.drawing.choices import Exclusions
 from refimpl.oracle.explaining.causes import Cause, gathered
 from refimpl.oracle.judging.comparing import compare
 from refimpl.oracle.judging.reference import expected_of, trace_of
+from refimpl.oracle.measuring import SUPPORTED
 from refimpl.oracle.numbering import program_of
 from refimpl.oracle.probing import probe
-from refimpl.oracle.measuring import SUPPORTED
 from refimpl.oracle.scripts import script_of
 from refimpl.oracle.searching import CHUNK, search
 from refimpl.oracle.stored import FOLDER, corpus, read_stored, store

@@ -12,10 +12,11 @@ import pytest
 
 from refimpl.oracle import Capabilities, Crashed, judge, program_of, search, searching, text_of_found
 from refimpl.oracle.backends import Reference, executor_backend, variants
+from refimpl.oracle.explaining.clauses import OF_PARAMETERS, STEPS
 from refimpl.oracle.explaining.clauses import RULES as OPTIMIZERS
-from refimpl.oracle.explaining.clauses import STEPS, of_operator
 from refimpl.oracle.explaining.locating import literal, locate
 from refimpl.oracle.explaining.neighbours import changes, neighbours
+from refimpl.oracle.explaining.page_clauses import Case, decisive
 from refimpl.oracle.judging.reference import trace_of
 from refimpl.oracle.programs.fields import STEPS as FIELDS
 from refimpl.oracle.programs.program import check_program, operators
@@ -232,6 +233,7 @@ def test_the_clauses_of_steps_are_in_the_chapters() -> None:
     known = clauses_in_spec()
     named = {name for steps in STEPS.values() for name in steps.values()} | set(OPTIMIZERS.values())
     named |= {"gradient/chain", "Executor/grad-req-add", "Executor/repeatable", "Executor/grad-req-independent"}
+    named |= {clause for clause, _, _ in OF_PARAMETERS}
     assert named <= known
     for level in STEPS:
         assert set(STEPS[level]) <= set(FIELDS[level])
@@ -242,7 +244,7 @@ def test_the_clauses_of_steps_are_in_the_chapters() -> None:
     ("no such operator", "output", ""),
 ])
 def test_an_operators_page_decides(operator, place, clause) -> None:
-    assert of_operator(operator, place) == clause
+    assert decisive(Case(operator, place)) == clause
 
 
 @pytest.mark.parametrize(("bug", "clause"), [("no add", "Executor/grad-req-add"), ("crowd", "gradient/chain")])

@@ -1,20 +1,19 @@
 """The clause that a failing program breaks.
 
 The executor writes the memory of gradients, so the mechanisms of this memory have clauses of their own. For all other
-failures of levels 1 and 2 the page of the first wrong operator has the clause: on a gradient, a state, a shape or a
-value. Above level 2 the step decides.
+failures of levels 1 and 2 the page of the first wrong operator has the clause, see ``page_clauses``. Above level 2 the
+step decides, and of an optimizer the parameters of the shrunk program.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...kernels.foundation import get
-from ...kernels.foundation.refusal import MXNetError
-from ...op_registry.pages import clauses
+from ..judging.comparing import Mismatch
 from ..judging.reference import Program
 from .causes import ADDING, Cause
 from .locating import Where
+from .page_clauses import Case, conditions_of, decisive
 
 STEPS: dict[int, dict[str, str]] = {
     3: {
@@ -53,14 +52,13 @@ RULES = {
     "adamax": "AdaMax/rule", "nadam": "Nadam/rule", "ftrl": "FTRL/rule", "ftml": "FTML/rule",
 }
 """Optimizer -> the clause of its rule."""
-ABOUT = {
-    "gradient": ("gradient", "grad", "backward", "slope"),
-    "state": ("moving", "state", "running", "auxiliary", "master"),
-    "shape": ("shape", "sides", "output"),
-    "dtype": ("type", "dtype"),
-    "output": ("formula", "result", "value", "rule", "sum", "output"),
-}
-"""What goes wrong -> words in a clause's slug, the best first."""
+OF_PARAMETERS = (
+    ("Optimizer/multi-precision", frozenset(RULES), frozenset({"multi_precision"})),
+    ("SGD/with-momentum", frozenset({"sgd", "ccsgd"}), frozenset({"momentum"})),
+    ("DCASGD/with-momentum", frozenset({"dcasgd"}), frozenset({"momentum"})),
+    ("Optimizer/lazy", frozenset(RULES), frozenset({"lazy_update"})),
+)
+"""Clauses that decide where an optimizer of some still needs a parameter after shrinking."""
 
 
 def _of_requirement(program: Program, cause: Cause, passing: Sequence[str]) -> str:
@@ -77,7 +75,9 @@ def _of_requirement(program: Program, cause: Cause, passing: Sequence[str]) -> s
     return ""
 
 
-def clause_of(program: Program, cause: Cause, where: Where, passing: Sequence[str] = ()) -> str:
+def clause_of(
+    program: Program, cause: Cause, where: Where, passing: Sequence[str] = (), mismatch: Mismatch | None = None
+) -> str:
     """The name of the clause that decides; empty where no page has one.
 
     Args:
@@ -85,6 +85,7 @@ def clause_of(program: Program, cause: Cause, where: Where, passing: Sequence[st
         cause: its cause.
         where: its first wrong node or step.
         passing: changes with which it passes, see ``neighbours``.
+        mismatch: what differs in it first.
     """
     if program["level"] > 2:
         return _of_step(program, where)
@@ -93,31 +94,20 @@ def clause_of(program: Program, cause: Cause, where: Where, passing: Sequence[st
     if cause.place == "gradient" and (clause := _of_requirement(program, cause, passing)):
         return clause
     operator = where.operator or cause.operator.split("+")[0]
-    return of_operator(operator, cause.place, cause.values)
+    alone = where.program or program
+    node = next((node for node in alone["nodes"] if node["op"] == operator), {})
+    needed = [change.partition(" without ")[2].partition("=")[0] for change in passing if " without " in change]
+    conditions = conditions_of(alone, operator, where.first or mismatch)
+    return decisive(Case(operator, cause.place, node.get("attrs", {}), needed, conditions))
 
 
-def of_operator(name: str, place: str, values: str = "") -> str:
-    """The clause of an operator's page on a wrong place.
-
-    Args:
-        name: the name of the operator.
-        place: gradient, state, shape, dtype; anything else is the output.
-        values: "special" where NaN and infinities are needed.
-    """
-    try:
-        found = [clause.name for clause in clauses(get(name))]
-    except MXNetError:
-        return ""
-    words = ABOUT.get(place, ABOUT["output"])
-    if values == "special":
-        words = ("nan", *words)
-    slugs = {each: each.partition("/")[2].split("-") for each in found}
-    for word in words:
-        for each in found:
-            if word in slugs[each]:
-                return each
-    rest = [each for each in found if not {"shape", "type", "required"} & set(slugs[each])]
-    return (rest or found or [""])[0]
+def _of_rule(program: Program, name: str) -> str:
+    """The clause of an optimizer's rule: what a shrunk program still has decides."""
+    parameters = {key for step in program["steps"] for key in step.get("parameters", ())}
+    for clause, rules, needed in OF_PARAMETERS:
+        if name in rules and needed & parameters:
+            return clause
+    return RULES.get(name, "Optimizer/create")
 
 
 def _of_step(program: Program, where: Where) -> str:
@@ -127,7 +117,7 @@ def _of_step(program: Program, where: Where) -> str:
     do = program["steps"][where.step]["do"]
     if level == 5 and do == "update":
         names = [step["optimizer"] for step in program["steps"] if step.get("optimizer")]
-        return RULES.get(names[0].lower(), "Optimizer/create") if names else ""
+        return _of_rule(program, names[0].lower()) if names else ""
     if level == 4 and do == "update" and any(step["do"] == "create_svrg" for step in program["steps"]):
         return "SVRG/step"
     return STEPS[level].get(do) or (STEPS[3].get(do, "") if level == 4 else "")
