@@ -33,15 +33,16 @@ ABOUT = {
     "output": ("formula", "functions", "elementwise", "result", "value", "rule", "row", "sum", "output"),
 }
 """What goes wrong -> words in a clause's slug, the best first."""
-FORM = {"shape", "type", "types", "floating", "required", "sides", "dtype", "rank", "fits"}
+FORM = {"shape", "shapes", "type", "types", "floating", "required", "sides", "dtype", "rank", "fits"}
 """Words in the slugs of clauses that say which calls are right, not which numbers."""
 CONDITIONS = {
     "zero": r"(?<!-)\bzero\b(?=$|-)|^at-zero", "tie": r"\b(ties|tie|first)\b", "nan": r"\b(nan|not-a-number)\b",
     "outside": r"\b(clip|wrap|range|outside|raise|mode)\b", "fraction": r"\bwhole\b",
-    "large": r"\b(extremes|overflow|stable)\b",
+    "large": r"\b(extremes|overflow|stable)\b", "comparison": r"\bcomparison\b",
 }
 """What the wrong elements have in common -> how the slugs of clauses call it."""
 OUTSIDE = re.compile(r"outside|below 0|past the end|out of range")
+COMPARISONS = re.compile("equal|greater|lesser|logical")
 INDICES = {"indices", "index"}
 """Names of inputs that are places; so is the data of Embedding."""
 
@@ -58,7 +59,7 @@ class Case(NamedTuple):
 
 
 def decisive(case: Case) -> str:
-    """The clause of the operator's page that decides a case; empty where there is no page.
+    """The clause of the operator's page that decides a case; empty where no clause says anything of it.
 
     Args:
         case: what is wrong.
@@ -68,8 +69,10 @@ def decisive(case: Case) -> str:
         found = clauses(op)
     except MXNetError:
         return ""
+    if COMPARISONS.search(op.name):
+        case = case._replace(conditions=case.conditions | {"comparison"})
     points = [sum(rule(clause, op, case) for rule in RULES) for clause in found]
-    return found[points.index(max(points))].name if found else ""
+    return found[points.index(max(points))].name if max(points, default=0.0) > 0 else ""
 
 
 def _slug(clause: Clause) -> str:
@@ -88,9 +91,9 @@ def _of_operator(clause: Clause, op: Op, case: Case) -> float:
     lead = clauses(op)[0].name.partition("/")[0]  # whose clauses hold for the page
     if prefix in named - own - {lead}:
         return -4.0
-    if said & own:
-        return 3.5
-    return 2.0 if prefix in own else -4.0 * bool(said & named)
+    if prefix in own or said & own:
+        return 4.0
+    return -4.0 if said & named else 1.0
 
 
 def _of_place(clause: Clause, _: Op, case: Case) -> float:
@@ -102,7 +105,7 @@ def _of_place(clause: Clause, _: Op, case: Case) -> float:
         points -= 5.0
     if case.place == "gradient":
         return points + 1.5 * bool(_words(clause.text) & {"gradient", "slope", "gradients", "slopes"})
-    return points - 3.0 * bool(set(ABOUT["gradient"]) & set(slug))
+    return points - 4.0 * bool(set(ABOUT["gradient"]) & set(slug))
 
 
 def _of_conditions(clause: Clause, _: Op, case: Case) -> float:
@@ -113,7 +116,7 @@ def _of_conditions(clause: Clause, _: Op, case: Case) -> float:
         if name == "outside":
             about = about and bool(OUTSIDE.search(clause.text) or "take" in clause.text)
         if about:
-            points += 6.0 if name in case.conditions else -5.0
+            points += 6.0 if name in case.conditions else -2.0 if name == "outside" else -5.0
     return points
 
 
@@ -149,7 +152,7 @@ def _of_parameters(clause: Clause, op: Op, case: Case) -> float:
         elif case.attrs.get(name, usual.get(name)) != usual.get(name):
             points += 1.0
         else:
-            points -= 2.0
+            points -= 0.5
     return points
 
 
