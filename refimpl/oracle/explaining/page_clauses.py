@@ -42,6 +42,7 @@ CONDITIONS = {
 }
 """What the wrong elements have in common -> how the slugs of clauses call it."""
 OUTSIDE = re.compile(r"outside|below 0|past the end|out of range")
+FORMULA = re.compile(r"^out\S* =")
 COMPARISONS = re.compile("equal|greater|lesser|logical")
 INDICES = {"indices", "index"}
 """Names of inputs that are places; so is the data of Embedding."""
@@ -105,7 +106,7 @@ def _of_place(clause: Clause, _: Op, case: Case) -> float:
         points -= 5.0
     if case.place == "gradient":
         return points + 1.5 * bool(_words(clause.text) & {"gradient", "slope", "gradients", "slopes"})
-    return points - 4.0 * bool(set(ABOUT["gradient"]) & set(slug))
+    return points + 2.0 * bool(FORMULA.search(clause.text)) - 4.0 * bool(set(ABOUT["gradient"]) & set(slug))
 
 
 def _of_conditions(clause: Clause, _: Op, case: Case) -> float:
