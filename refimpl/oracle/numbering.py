@@ -81,24 +81,28 @@ def levels_of(capabilities: Capabilities, level: int | None = None, exclude: Exc
     return found
 
 
-def in_chunks(
+def _round_after(programs: int) -> int:
+    """The programs of the next round: few at the beginning, when causes are new, and more when most are known."""
+    return max(8, min(256, programs // 8))
+
+
+def in_rounds(
     seed: int, capabilities: Capabilities, levels: Sequence[int], excluded: Callable[[dict[int, int]], Exclusions], *,
-    start: int = 0, step: int = 1, programs: int | None = None, chunk: int = 1, first: Exclusions = NOTHING,
+    start: int = 0, step: int = 1, programs: int | None = None, first: Exclusions = NOTHING,
 ) -> Iterator[list[tuple[int, Program]]]:
-    """Numbers and programs of a search, in chunks of one level, until there are enough or nothing is left to draw.
+    """Numbers and programs of a search, in rounds of one level, until there are enough or nothing is left to draw.
 
     Levels take turns: with a number of programs all have the same share of it, and no clock is read; without, the next
-    chunk is of the level that has had the least time, so that quick programs do not keep slow ones away.
+    round is of the level that has had the least time, so that quick programs do not keep slow ones away.
 
     Args:
         seed: the seed of the search.
         capabilities: limits of drawing.
         levels: the levels of the programs, see :func:`levels_of`.
-        excluded: returns the exclusions from a number of each level on; it is called before a chunk is drawn.
+        excluded: returns the exclusions from a number of each level on; it is called before a round is drawn.
         start: the number of the first program of each level.
         step: the distance between the numbers of programs.
         programs: the number of programs of all levels; None for no limit.
-        chunk: the number of programs in a chunk.
         first: the exclusions at the beginning.
 
     Raises:
@@ -109,7 +113,8 @@ def in_chunks(
     place, spent = dict.fromkeys(left, start), dict.fromkeys(left, 0.0)
     while left:
         level = min(left, key=spent.__getitem__)
-        count, begun = int(min(chunk, left[level])), time.monotonic() if programs is None else 0.0
+        count = int(min(_round_after((place[level] - start) // step), left[level]))
+        begun = time.monotonic() if programs is None else 0.0
         exclude = excluded(dict(place))
         numbers = range(place[level], place[level] + count * step, step)
         try:

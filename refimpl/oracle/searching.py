@@ -1,8 +1,7 @@
 """Searching for programs that an implementation gets wrong: draw, judge, shrink, name the cause, go on without it.
 
 Program ``i`` of a level is a function of the seed, the level, ``i``, and the exclusions before it. A budget of time
-decides only the number of programs. An implementation in another process answers CHUNK programs at once; their causes
-are excluded after the last of them.
+decides only the number of programs. Programs are drawn in rounds, whose causes are excluded after the last of them.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,32 +17,18 @@ from ..kernels.foundation import collector_pause as collection
 from .backends import Backend
 from .coverage import cells_of
 from .drawing.choices import NOTHING, Exclusions
+from .examining import Shrunk
 from .excluding import LARGE, exclusion_of, is_excluded, narrowed, set_aside
 from .explaining.causes import cause_of
-from .explaining.clauses import clause_of
-from .explaining.locating import locate
-from .explaining.neighbours import ATTEMPTS, neighbours
-from .explaining.neighbours import CRASH_ATTEMPTS as CRASH_NEIGHBOURS
-from .explaining.shrinking import SECONDS, shrink
-from .judging.comparing import Verdict, answers_of, judge, judge_answer
+from .judging.comparing import Verdict, judge
 from .judging.reference import Program
 from .measuring import Sample, rows_of, told
-from .numbering import as_lists, in_chunks, levels_of
+from .numbering import as_lists, in_rounds, levels_of
 from .programs.program import name_of, operators
 from .results import Excluded, Found, Result, counted_reason
 from .sharing import Shared
 from .stored import corpus as stored_programs
-
-CHUNK = 32
-"""Programs that are drawn and run before the first of them is judged, if the implementation has ``run_many``."""
-CRASH_ATTEMPTS = 25
-"""Programs that shrinking a crash may run: each starts a process."""
-FEW = 3
-"""Operators that a shrunk program may have before its first divergent node is tried alone."""
-CRASH_SECONDS = 120.0
-"""When shrinking a crash ends at the latest."""
-LAST_SECONDS = 2.0
-"""How long a program may be shrunk that is met when the time is nearly over."""
+from .workers import Alone, Shrink, Workers
 
 
 def search(
@@ -51,6 +36,7 @@ def search(
     level: int | None = None, exclude: Exclusions = NOTHING, expected: Callable[[Program, Verdict], bool] | None = None,
     most: int | None = None, note: Callable[[Result, Found | None], None] | None = None, repeats: int = 3,
     corpus: bool = False, step: int = 1, shared: Shared | None = None, explain: bool = True,
+    workers: Workers | None = None,
 ) -> Result:
     """Draw and judge programs until a number of them, a time, or a number of causes is reached.
 
@@ -73,30 +59,29 @@ def search(
             n``, ... with step n.
         shared: a file through which processes share their exclusions.
         explain: whether to locate the first wrong node of a program, and to run its variants.
+        workers: who judges and shrinks; this process by default. The result is the same.
     """
     for name in getattr(backend, "leaves_out", ()):
         exclude = exclude.also(operator=name)
     levels = levels_of(backend.capabilities, level, exclude)
     hunt = _Hunt(
         backend, exclude, expected, repeats, seconds, shared=shared, explain=explain, timed=programs is None,
-        sample=Sample(backend, seed, levels, exclude),
+        workers=workers or Alone(backend), sample=Sample(backend, seed, levels, exclude),
     )
     hunt.result.drawn = {"seed": seed, "levels": levels, "start": start, "step": step, "exclude": as_lists(exclude)}
     if corpus:
         for each in levels:
             hunt.replay(each, note)
-    chunks = in_chunks(
-        seed, backend.capabilities, levels, hunt.adopt, start=start, step=step, programs=programs,
-        chunk=CHUNK if hasattr(backend, "run_many") else 1, first=exclude,
+    rounds = in_rounds(
+        seed, backend.capabilities, levels, hunt.adopt, start=start, step=step, programs=programs, first=exclude
     )
     garbage = collection.Seldom()
     with collection.paused():  # to look for garbage after each few nodes takes a tenth of the time
-        for drawn in chunks:
-            for (i, program), answer in zip(drawn, answers_of(backend, [p for _, p in drawn]), strict=True):
+        for drawn in rounds:
+            for number, program, verdict, shrink in hunt.judged(drawn):
                 if hunt.late():
                     return hunt.ended()
-                verdict = judge_answer(program, answer, confirm=False)
-                fresh = hunt.take(i, program, verdict, partial(judge_answer, program, answer))
+                fresh = hunt.take(number, program, verdict, shrink)
                 garbage.done()
                 if note is not None:
                     note(hunt.result, fresh)
@@ -111,8 +96,9 @@ class _Hunt:
     def __init__(
         self, backend: Backend, exclude: Exclusions, expected: Callable[[Program, Verdict], bool] | None, repeats: int,
         seconds: float | None, *, shared: Shared | None, explain: bool, timed: bool, sample: Sample,
+        workers: Workers,
     ) -> None:
-        self.backend, self.exclude, self.sample = backend, exclude, sample
+        self.backend, self.exclude, self.sample, self.workers = backend, exclude, sample, workers
         self.expected, self.repeats = expected, repeats
         self.shared, self.explain, self.timed = shared, explain, timed
         self.began = time.monotonic()
@@ -139,6 +125,24 @@ class _Hunt:
                 self.result.excluded.append(Excluded(numbers, row, by, self.sample.share(row)))
         return self.exclude
 
+    def left(self) -> float | None:
+        """The seconds until the end; None where only attempts count."""
+        return self.end - time.monotonic() if self.timed else None
+
+    def judged(self, drawn: Sequence[tuple[int, Program]]) -> Iterator[tuple[int, Program, Verdict, Shrink]]:
+        """The numbers, programs and verdicts of a round, each with the function that shrinks the program."""
+        programs = [program for _, program in drawn]
+        answers = self.workers.judged(programs, self._is_new, self.exclude, self.left)
+        for (number, program), (verdict, shrink) in zip(drawn, answers, strict=True):
+            yield number, program, verdict, shrink
+
+    def _is_new(self, program: Program, verdict: Verdict) -> bool:
+        """Whether a verdict is of a failure that is neither expected nor excluded."""
+        verdict = set_aside(self.exclude, program, verdict)
+        if verdict.status != "failed" or (self.expected is not None and self.expected(program, verdict)):
+            return False
+        return not is_excluded(self.exclude, program, verdict)
+
     def _warn(self, row: dict[str, Any], share: float, why: str) -> None:
         """Say that an exclusion takes much of the drawing."""
         if share > LARGE:
@@ -154,27 +158,23 @@ class _Hunt:
     def replay(self, level: int, note: Callable[[Result, Found | None], None] | None) -> None:
         """Run the stored programs of a level that the implementation's operators allow."""
         has = self.backend.capabilities.has
-        stored = [s for s in stored_programs(level) if all(map(has, operators(s.program)))]
-        for number, (one, answer) in enumerate(
-            zip(stored, answers_of(self.backend, [s.program for s in stored]), strict=True)
-        ):
+        stored = [s.program for s in stored_programs(level) if all(map(has, operators(s.program)))]
+        for number, program, verdict, _ in self.judged([(i - len(stored), each) for i, each in enumerate(stored)]):
             if self.late():
                 return
-            verdict = judge_answer(one.program, answer)
-            fresh = self.take(number - len(stored), one.program, verdict, partial(judge_answer, one.program, answer))
+            proved = judge(self.backend, program) if verdict.status == "failed" else verdict
+            fresh = self.take(number, program, proved, partial(Shrunk, proved, program, proved))
             if note is not None:
                 note(self.result, fresh)
 
-    def take(
-        self, number: int, program: Program, verdict: Verdict, prove: Callable[[], Verdict]
-    ) -> Found | None:
+    def take(self, number: int, program: Program, verdict: Verdict, shrink: Shrink) -> Found | None:
         """Count a program; returns the cause that it is the first to show.
 
         Args:
             number: the number of the program.
             program: the program.
             verdict: its verdict, with suspects that are not confirmed.
-            prove: judges the program again and confirms suspects, for the case that no shrunk program is confirmed.
+            shrink: gives the smallest program that fails in the same way.
         """
         result = self.result
         result.programs += 1
@@ -188,7 +188,7 @@ class _Hunt:
             elif is_excluded(self.exclude, program, verdict):  # drawn before another program's cause was excluded
                 status = "excluded"
             else:
-                verdict, shown = self._explained(number, program, verdict, prove)
+                verdict, shown = self._explained(number, program, shrink)
                 status = verdict.status
                 if verdict.status == "failed" and shown is None:
                     status = "expected"
@@ -211,7 +211,7 @@ class _Hunt:
 
     def _leave_out(self, found: Found, small: Program) -> None:
         """Exclude the pattern of a shrunk program, in this process and in others."""
-        shown = found.neighbours if small is found.program else ()
+        shown = found.neighbours if small == found.program else ()
         times = found.again - self.repeats
         row = exclusion_of(found.cause, small, shown, times=times)
         if not row:
@@ -226,22 +226,16 @@ class _Hunt:
                 self.shared.tell(row, {"cause": str(found.cause), "program": name_of(small)})
 
     def _explained(
-        self, number: int, program: Program, verdict: Verdict, prove: Callable[[], Verdict]
+        self, number: int, program: Program, shrink: Shrink
     ) -> tuple[Verdict, tuple[Found, Program] | None]:
         """The verdict, and if it is confirmed, the cause and the shrunk program; a known cause counts ``again`` up.
 
         A program whose shrunk form is expected to fail has no cause: its other mismatches follow from the expected one.
         """
-        small, last = program, verdict
-        if number >= 0:
-            small, last = self._shrunk(program, verdict, confirm=False)
-            last = self._judge(small) if not last.confirmed else last
-            if last.status != "failed":  # the first bound alone was broken
-                verdict = set_aside(self.exclude, program, prove())
-                if verdict.status != "failed":
-                    return verdict, None
-                small, last = self._shrunk(program, verdict, confirm=True)
-        if small is not program and self.expected is not None and self.expected(small, last):
+        verdict, small, last = shrink()
+        if verdict.status != "failed":
+            return verdict, None
+        if small != program and self.expected is not None and self.expected(small, last):
             return verdict, None
         cause = cause_of(small, last)
         known = self.by_cause.get(cause.key)
@@ -251,48 +245,7 @@ class _Hunt:
         found = Found(cause, small, last, number, program, time.monotonic() - self.began)
         found.late = self.explain and self.late()
         if self.explain and not found.late:
-            _add_explanation(self.backend, found)
+            found.where, found.neighbours, found.clause = self.workers.explained(cause, small, last)
         self.by_cause[cause.key] = found
         self.result.found.append(found)
         return verdict, (found, small)
-
-    def _judge(self, program: Program, *, confirm: bool = True) -> Verdict:
-        """The verdict of a program, without what is set aside."""
-        return set_aside(self.exclude, program, judge(self.backend, program, confirm=confirm))
-
-    def _limit(self, most: float) -> float | None:
-        """For how many seconds a program may be shrunk; None where only attempts count."""
-        return max(LAST_SECONDS, min(most, self.end - time.monotonic())) if self.timed else None
-
-    def _shrunk(self, program: Program, verdict: Verdict, *, confirm: bool) -> tuple[Program, Verdict]:
-        """The smallest program that fails in the same way, and its verdict; shrinking does not confirm suspects."""
-        kind = verdict.mismatches[0].kind
-        shown, begun = verdict, time.monotonic()
-
-        def still_fails(smaller: Program) -> bool:
-            nonlocal shown
-            again = self._judge(smaller, confirm=confirm)
-            if again.status != "failed" or again.mismatches[0].kind != kind:
-                return False
-            shown = again
-            return True
-
-        if kind == "crashed":
-            return shrink(program, still_fails, seconds=self._limit(CRASH_SECONDS), attempts=CRASH_ATTEMPTS), shown
-        small = shrink(program, still_fails, seconds=self._limit(SECONDS))
-        if len(operators(small)) > FEW and program["level"] <= 2:
-            where = locate(self.backend, small, shown)
-            if where.program is not None and still_fails(where.program):
-                left = self._limit(max(0.0, begun + 2 * SECONDS - time.monotonic()))
-                small = shrink(where.program, still_fails, seconds=left)
-        return small, shown
-
-
-def _add_explanation(backend: Backend, found: Found) -> None:
-    """The first wrong node or step of the program, the results of its variants, and the clause."""
-    mismatch = found.verdict.mismatches[0]
-    attempts = CRASH_NEIGHBOURS if mismatch.kind == "crashed" else ATTEMPTS
-    found.where = locate(backend, found.program, found.verdict)
-    found.neighbours = tuple(neighbours(backend, found.program, mismatch.name.partition("/")[2], attempts))
-    passing = [each.change for each in found.neighbours if each.passes]
-    found.clause = clause_of(found.program, found.cause, found.where, passing, mismatch)

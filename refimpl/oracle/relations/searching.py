@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 from ..backends import Backend, Crashed, Refused, Unsupported
 from ..coverage import cells_of
 from ..drawing.choices import NOTHING, Exclusions
-from ..excluding import without
+from ..excluding import leaves_out, without
 from ..explaining.causes import Cause, suspect_of
 from ..explaining.shrinking import shrink
 from ..judging.comparing import RELATION, Mismatch, Verdict
 from ..judging.reference import Program
-from ..numbering import in_chunks, levels_of
+from ..numbering import in_rounds, levels_of
 from ..results import FAITHFUL, Found, Result
 from .faithful import kept_on_purpose
 from .registry import RELATIONS, Applied, broken
@@ -56,15 +57,17 @@ def search(
         exclusions=exclude, capabilities=backend.capabilities, levels={each: Counter() for each in levels}
     )
     known: dict[Any, Found] = {}
-    chunks = in_chunks(
+    rounds = in_rounds(
         seed, backend.capabilities, levels, lambda _: result.exclusions, start=start, step=step, programs=programs,
         first=exclude,
     )
-    for ((number, program),) in chunks:
+    for number, program in chain.from_iterable(rounds):
         result.seconds = time.monotonic() - began
         if (seconds is not None and result.seconds > seconds) or (most is not None and len(result.found) >= most):
             break
-        status, applied = _asked(backend, program, names, result.statuses)
+        status, applied = "excluded", []
+        if not leaves_out(result.exclusions, program):  # by a cause of the same round
+            status, applied = _asked(backend, program, names, result.statuses)
         first = None
         if applied and expected is not None and all(expected(program, _verdict(each)) for each in applied):
             status, applied = "expected", []
