@@ -75,9 +75,10 @@ def check(
         say(probed)
         exclude = probed.exclusions(exclude)
     try:
-        levels = _part("numbering").levels_of(under_test.capabilities, level, exclude)
-        count = None if programs is None else items.share_of(programs, part, parts, len(levels))
-        seconds = None if end is None else items.left_for_searching(began, end, report is not None)
+        numbering = _part("numbering")
+        levels = numbering.levels_of(under_test.capabilities, level, exclude)
+        count = None if programs is None else numbering.share_of(programs, part, parts, len(levels))
+        seconds = None if end is None else items.left_for_searching(began, end, report=report is not None)
         options: dict[str, Any] = {
             "seed": seed, "programs": count, "seconds": seconds, "start": start + part, "step": parts, "level": level,
             "exclude": exclude, "expected": known.covers, "note": note, "repeats": repeats,

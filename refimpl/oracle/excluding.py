@@ -3,7 +3,7 @@
 The first exclusion is a pattern, with the parameters of operators, types, styles and orders of steps that the shrunk
 program needs. If the cause appears again, exclusions become broader: without parameters, styles and orders, and at last
 the operator or its gradients as a whole. What takes more than a tenth of the drawing is narrowed instead, or its
-programs are drawn and what is wrong of them at that place is set aside.
+programs are drawn and what is wrong of them at that place is set aside; else it is said loudly.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ LARGE = 0.1
 """An exclusion that takes more than this part of the drawing blinds a search."""
 FEW_READERS = 6
 """Readers of one value that are no crowd."""
+GRAPHS = 2
+"""The highest level whose programs are graphs of drawn operators, and little else."""
 HISTORIES = 7
 """The level whose programs are answered by a history, of which no part can be set aside."""
 
@@ -178,9 +180,10 @@ def narrowed(
     """An exclusion that takes as little of the drawing as it can, and the part that it takes.
 
     If it takes more than LARGE, it first gets all traits of the shrunk program, those too that say little by
-    themselves. If it is still large, or the cause came again, the programs go on being drawn, and what is wrong of the
-    cause's place in them is set aside. A program that is refused or ends the process shows nothing else, so that it is
-    left out however many these are; a requirement or many readers alone are left out of programs that are still drawn.
+    themselves. If it is still large, or the cause came again, it depends on the level. Programs of levels 1 and 2 are
+    left out nevertheless: graphs of the other operators take their place. Above, hardly anything would take their
+    place, so that they go on being drawn, and what is wrong of the cause's place in them is set aside; but a program
+    that is refused or ends the process shows nothing else.
 
     Args:
         row: arguments of ``Exclusions.also``.
@@ -192,11 +195,10 @@ def narrowed(
     if cause.place in ("refused", "crashed") or program["level"] == HISTORIES:
         return row, sample.share_of_all(row)
     part = sample.share(row)
-    if part <= LARGE or "requirement" in row or "many_readers" in row:
+    if part <= LARGE or "pattern" not in row:
         return row, part
     if times < FINE:
         narrow = {"pattern": sorted(pattern_of(program, _gradient(cause)) | usual_traits_of(program))}
         if (small := sample.share(narrow)) <= LARGE:
             return narrow, small
-    aside = {"pattern": row.get("pattern") or sorted(set(operators(program))), "aside": cause.place}
-    return aside, sample.share(aside)
+    return (row if program["level"] <= GRAPHS else {**row, "aside": cause.place}), part

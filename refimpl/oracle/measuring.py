@@ -63,7 +63,8 @@ class Sample:
             row: arguments of ``Exclusions.also``.
         """
         levels = {int(trait.removeprefix("level ")) for trait in row.get("pattern", ()) if trait.startswith("level ")}
-        return _most(NOTHING.also(**row), self.supported, levels or set(self.levels) & {1, 2, 3, 4})
+        graphs = set(self.levels) & {1, 2, 3, 4}
+        return _most(NOTHING.also(**row), self.supported, levels or graphs or self.levels)
 
     def share_of_all(self, row: dict[str, Any]) -> float:
         """The part of all programs that an exclusion takes, at the level where it takes most; none is run.

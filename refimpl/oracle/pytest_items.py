@@ -11,14 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from . import relations, reporting, stored
+from . import relations, report_files, reporting, stored
 from .backends import Backend
 from .backends.isolate import isolate as isolated
 from .backends.named import named, read
+from .drawing.choices import Capabilities
 from .expectations import Expectations, program_in
 from .judging.comparing import Verdict, answers_of, judge, judge_answer
 from .judging.reference import Program
-from .numbering import DRAWERS
+from .programs.program import name_of, text_of
+from .reaching import reached
+from .results import Found
 from .searching import search
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -40,7 +43,7 @@ def shard_of(text: str) -> tuple[int, int]:
     return int(first) - 1, int(count)
 
 
-def left_for_searching(began: float, end: float, report: bool) -> float:
+def left_for_searching(began: float, end: float, *, report: bool) -> float:
     """The seconds that are left for searching: with a report, a tenth of all is kept to verify its scripts.
 
     Args:
@@ -68,17 +71,18 @@ def load(name: str, *, isolate: bool = False) -> Backend:
     return cast("Backend", named(name))
 
 
-def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
-    """The names of the plugin's tests and their functions; each returns its report, empty without differences.
+Outcome = str | tuple[list[dict[str, Any]], list[str]]
+"""The report on a stored program, empty where it is right; or the causes of a search, and how far it came."""
+
+
+def tests(config: Any) -> Iterator[tuple[str, Callable[[], Outcome]]]:
+    """The names of the plugin's tests and their functions.
 
     Args:
         config: pytest's configuration.
-        shards: the number of shards for each level.
     """
     name = config.getoption("--oracle-backend")
     backend = load(name, isolate=config.getoption("--oracle-isolate"))
-    highest = config.getoption("--oracle-level") or max(DRAWERS)
-    levels = [level for level in sorted(DRAWERS) if level <= highest and backend.capabilities.offers(level)]
     path = Path(config.getoption("--oracle-config"))
     expectations = Expectations.read(path) if path.exists() else Expectations()
     for row, program in expectations.examples():
@@ -89,31 +93,53 @@ def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
     if folder:
         for file in sorted(Path(folder).glob("*.json")):
             yield f"corpus[{file.stem}]", partial(replay, backend, file, expectations)
-    share = 1.0 / (len(levels) * shards)
-    programs = config.getoption("--oracle-programs")
-    for level in levels:
-        for shard in range(shards):
-            count = programs and max(1, round(programs * share))
-            run = partial(_searched, config, backend, level, shard, share, count, expectations)
-            yield f"level{level}[{shard}]", run
+    yield "search", partial(_searched, config, backend, expectations)
 
 
-def _searched(
-    config: Any, backend: Backend, level: int, shard: int, share: float, programs: int | None,
-    expectations: Expectations,
-) -> str:
+def _searched(config: Any, backend: Backend, expectations: Expectations) -> Outcome:
+    programs, folder = config.getoption("--oracle-programs"), config.getoption("--oracle-report")
+    began = time.monotonic()
+    end = None if programs else began + seconds_of(config.getoption("--oracle-budget"))
+    seconds = None if end is None else left_for_searching(began, end, report=bool(folder))
     hunt = relations.search if config.getoption("--oracle-relations") else search
+    offered, highest = backend.capabilities, config.getoption("--oracle-level")
+    if highest is not None:
+        others = tuple(level for level in offered.others if level <= highest)
+        backend = limited(backend, offered._replace(level=min(offered.level, highest), others=others))
     result = hunt(
-        backend, seed=config.getoption("--oracle-seed"), level=level, programs=programs,
-        seconds=None if programs else seconds_of(config.getoption("--oracle-budget")) * share,
-        start=shard * 1_000_000, exclude=expectations.exclusions, expected=expectations.covers,
+        backend, seed=config.getoption("--oracle-seed"), programs=programs, seconds=seconds,
+        exclude=expectations.exclusions, expected=expectations.covers,
     )
-    folder = config.getoption("--oracle-report")
+    lines = [reporting.summary(result), *reached(result)]
     if folder:
-        reporting.write(result, Path(folder) / f"level{level}-{shard}", config.getoption("--oracle-backend"))
-    if not result.found:
-        return ""
-    return "\n\n".join([*map(reporting.text_of_found, result.found), reporting.summary(result)])
+        report_files.write(result, Path(folder), config.getoption("--oracle-backend"), until=end)
+        lines += filter(None, [report_files.unverified(result)])
+    return [_case(found) for found in result.found], lines
+
+
+def limited(backend: Backend, capabilities: Capabilities) -> Backend:
+    """A backend that offers less.
+
+    Args:
+        backend: the implementation.
+        capabilities: what is left of its own.
+    """
+    class Limited:
+        def __getattr__(self, name: str) -> Any:
+            return capabilities if name == "capabilities" else getattr(backend, name)
+
+    return cast("Backend", Limited())
+
+
+def _case(found: Found) -> dict[str, Any]:
+    """A cause as a test: its id, its report, and properties for JUnit's XML."""
+    return {
+        "id": str(found.cause).translate(str.maketrans("[]:/", "()--")), "text": reporting.text_of_found(found),
+        "properties": {
+            "program": name_of(found.program), "clause": found.clause, "level": str(found.program["level"]),
+            "replay": text_of(found.program),
+        },
+    }
 
 
 def replay(backend: Backend, file: Path, expectations: Expectations | None = None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from . import coverage
 from .drawing.choices import Capabilities
 from .explaining.neighbours import told
-from .judging.comparing import RELATION
+from .judging.comparing import RELATION, Mismatch
 from .judging.reference import trace_of
 from .programs.clusters import VERBS
 from .programs.program import LEVELS, name_of, operators, text_of
@@ -18,6 +20,8 @@ from .results import FAITHFUL, LARGE, Found, Result
 
 VERSION = 3
 """Of results.json."""
+FEW_NUMBERS = 32
+"""Wrong elements of a cause that results.json keeps."""
 
 
 def summary(result: Result) -> str:
@@ -146,7 +150,8 @@ def _found_data(found: Found) -> dict[str, Any]:
         "where": None if where is None else {
             "node": where.node, "operator": where.operator, "part": where.part, "step": where.step, "text": where.text,
         },
-        "neighbours": told(found.neighbours), "tier": found.verdict.mismatches[0].tier,
+        "wrong": _wrong_numbers(found.verdict.mismatches[0]), "neighbours": told(found.neighbours),
+        "tier": found.verdict.mismatches[0].tier,
         "confirmed": found.verdict.confirmed, "late": found.late, "script": found.script,
         "program": found.program, "original": found.original, "number": found.number,
         "seconds": round(found.seconds, 3), "again": found.again, "reason": found.verdict.reason,
@@ -154,11 +159,22 @@ def _found_data(found: Found) -> dict[str, Any]:
     }
 
 
+def _wrong_numbers(mismatch: Mismatch) -> list[list[float | str]]:
+    """Some wrong elements, each as what came and what is right; "nan" and "inf" are words in JSON."""
+    if mismatch.expected is None or mismatch.got is None or mismatch.wrong is None:
+        return []
+    pairs = zip(mismatch.got[mismatch.wrong].flat, mismatch.expected[mismatch.wrong].flat, strict=True)
+    some = [[float(got), float(right)] for got, right in islice(pairs, FEW_NUMBERS)]
+    return [[each if math.isfinite(each) else str(each) for each in pair] for pair in some]
+
+
 # --- scripts ------------------------------------------------------------------------------------
 
 _BEGIN = """\
 # {title}
 import json
+import math
+from itertools import islice
 import numpy as np
 from {module} import {name}
 

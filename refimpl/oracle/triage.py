@@ -1,94 +1,24 @@
-"""The findings of several searches, from their results.json alone: root causes, rows for oracle.toml, saturation.
+"""The findings of several searches, from their results.json alone: mechanisms, rows for oracle.toml, saturation.
 
-Causes are clustered by their mechanism, as ``causes.gathered`` does while a search runs, so that a cluster can be
-derived again from the files.
+Causes of one mechanism are one root cause (``triage_entries``); root causes of several operators may have one mechanism
+too (``mechanisms``). Both are derived from the files, so that they can be derived again.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import coverage
 from .explaining.causes import ANY, Cause
-from .judging.reference import Program
-from .programs.program import check_program, name_of, operators
+from .mechanisms import mechanisms
+from .programs.program import name_of, operators
 from .stored import store
 from .traits import pattern_of
-
-Results = dict[str, Any]
-
-
-class Entry(NamedTuple):
-    """One cause in one file."""
-
-    cause: Cause
-    program: Program
-    clause: str
-    reason: str
-    seconds: float
-    number: int
-    file: str
-
-
-class Root(NamedTuple):
-    """One root cause: a mechanism, and each distinct cause that has it, with its smallest program."""
-
-    mechanism: tuple[str, ...]
-    entries: list[Entry]
-
-
-def read(path: Path) -> Results:
-    """A file results.json.
-
-    Raises:
-        ValueError: it holds no results; the message names it.
-    """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        entries_of(data, str(path))
-        for name in ("programs", "seconds", "covered"):
-            data[name]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} holds no results: {error}") from error
-    return dict(data)
-
-
-def entries_of(data: Results, file: str = "") -> list[Entry]:
-    """The causes of one file, in the order in which they were found.
-
-    Raises:
-        KeyError, TypeError, ValueError: these are no results.
-    """
-    return [
-        Entry(
-            Cause(**each["cause"]), check_program(each["program"]), each.get("clause", ""), each["reason"],
-            float(each["seconds"]), int(each["number"]), file,
-        )
-        for each in data["found"]
-    ]
-
-
-def roots(results: Iterable[Results]) -> list[Root]:
-    """Root causes of several files, in the order in which they were first seen.
-
-    Args:
-        results: the content of files.
-    """
-    entries = [entry for data in results for entry in entries_of(data, data.get("file", ""))]
-    found: dict[tuple[str, ...], dict[Cause, Entry]] = {}
-    for entry in sorted(entries, key=lambda each: each.seconds):
-        alike = found.setdefault(entry.cause.mechanism, {})
-        known = alike.get(entry.cause)
-        if known is None or _size(entry.program) < _size(known.program):
-            alike[entry.cause] = entry if known is None else entry._replace(seconds=known.seconds)
-    return [Root(mechanism, list(alike.values())) for mechanism, alike in found.items()]
-
-
-def _size(program: Program) -> tuple[int, int]:
-    return len(program.get("nodes", [])), len(json.dumps(program))
+from .triage_entries import Results, Root, entries_of, read, roots
 
 
 def saturation(results: Sequence[Results]) -> list[tuple[float, int, int, int]]:
@@ -159,14 +89,23 @@ def report(results: Sequence[Results], folder: Path | None = None) -> str:
     found = roots(results)
     lines = [*(f"{text}\n" for text in rows(found, folder))]
     count = sum(len(root.entries) for root in found)
-    lines.append(f"# {count} causes in {len(results)} files, {len(found)} root causes")
-    for root in found:
-        names = sorted({entry.cause.operator for entry in root.entries})
-        first = root.entries[0]
-        told = f"{len(root.entries)} causes in {', '.join(names)[:200]}"
-        lines.append(f"# root cause: {first.cause}; {told}; {first.clause}")
+    ran: Counter[str] = Counter()
+    for data in results:
+        for name, *_, programs in data["covered"]:
+            ran[name] += programs
+    merged = mechanisms(found, ran)
+    lines.append(f"# {count} causes in {len(results)} files, {len(merged)} root causes")
+    for each in merged:
+        entries = [entry for root in each.roots for entry in root.entries]
+        clauses = dict.fromkeys(entry.clause for entry in entries if entry.clause)
+        names = ", ".join(each.operators)[:200]
+        told = f"{len(entries)} causes in {names}; {', '.join(clauses)}"
+        lines.append(f"# root cause: {each.text or entries[0].cause}; {told}")
     lines.append("# saturation: seconds, programs, causes, root causes")
     lines += ["# {:9.1f} {:9d} {:5d} {:5d}".format(*row) for row in saturation(results)]
     covered = [tuple(row[:-1]) for data in results for row in data["covered"]]
     lines += [f"# covered: {line}" for line in coverage.table(covered)]
     return "\n".join(lines)
+
+
+__all__ = ["read", "report", "roots", "rows", "saturation"]

@@ -9,10 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
-from refimpl.oracle import judge, program_of, search
+from refimpl.oracle import judge, name_of, program_of, search
 from refimpl.oracle.pytest_items import load, seconds_of
 
 from .planted_bugs import planted
@@ -44,10 +45,42 @@ def test_without_the_option_nothing_is_collected(tmp_path: Path) -> None:
     assert found.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, found.stdout
 
 
-def test_a_sound_backend_passes_in_an_empty_folder(tmp_path: Path) -> None:
+def test_a_sound_backend_passes_in_an_empty_folder_and_says_how_far_it_came(tmp_path: Path) -> None:
     found = run(tmp_path, "--oracle-backend=toy:mine", "--oracle-programs=16")
     assert found.returncode == pytest.ExitCode.OK, found.stdout
-    assert "8 passed" in found.stdout
+    assert "1 passed" in found.stdout
+    assert "level 1: 8 programs: 8 passed" in found.stdout
+    assert "level 2: 8 programs: 8 passed" in found.stdout
+
+
+def cases_in(file: Path) -> dict[str, ET.Element]:
+    """The test cases of a JUnit file by name."""
+    return {case.attrib["name"]: case for case in ET.parse(file).iter("testcase")}
+
+
+@pytest.mark.clause("oracle/junit")
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.heavy)])
+def test_each_cause_is_a_test_case_with_its_own_id(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    plugins = ("xdist.plugin",) if workers else ()
+    options = ("--oracle-backend=toy:mine", "--oracle-programs=24", "--oracle-level=2", *workers)
+    ids = []
+    for seed in (0, 1):
+        found = run(
+            tmp_path, *options, f"--oracle-seed={seed}", f"--junitxml={seed}.xml", bugs="'tie'", plugins=plugins,
+        )
+        assert found.returncode == pytest.ExitCode.TESTS_FAILED, found.stdout
+        assert "Traceback" not in found.stdout
+        assert "  differs   " in found.stdout
+        cases = cases_in(tmp_path / f"{seed}.xml")
+        assert cases.pop("search").find("failure") is None
+        ids.append(set(cases))
+        for case in cases.values():
+            told = {each.attrib["name"]: each.attrib["value"] for each in case.iter("property")}
+            assert told["clause"] == "unary/at-zero"
+            assert name_of(json.loads(told["replay"])) == told["program"]
+            assert "relu gradient" in case.find("failure").text
+    tie = "relu gradient of input 0 with write- zero is expected"
+    assert tie in ids[0] & ids[1]  # two seeds have different programs and one id
 
 
 @pytest.mark.heavy
@@ -57,25 +90,12 @@ def test_a_planted_bug_fails_with_its_report(tmp_path: Path) -> None:
         bugs="'rounded'",
     )
     assert found.returncode == pytest.ExitCode.TESTS_FAILED, found.stdout
-    assert "Traceback" not in found.stdout
-    assert "  differs   " in found.stdout
-    folders = sorted(folder.name for folder in (tmp_path / "out").iterdir())
-    assert folders == [f"level1-{shard}" for shard in range(4)]
-    data = json.loads((tmp_path / "out/level1-1/results.json").read_text())
-    assert data["programs"] == 1
-    assert (tmp_path / "out/level1-1/report.html").read_text().startswith("<!doctype html>")
-
-
-@pytest.mark.heavy
-def test_any_number_of_workers_runs_the_same_programs(tmp_path: Path) -> None:
-    options = ("--oracle-backend=toy:mine", "--oracle-programs=80", "--oracle-report=out", "--oracle-seed=3")
-    run(tmp_path, *options, "-n", "2", bugs="'rounded'", plugins=("xdist.plugin",))
-    for level in (1, 2):
-        for shard in range(4):
-            data = json.loads((tmp_path / f"out/level{level}-{shard}/results.json").read_text())
-            alone = search(planted("rounded"), seed=3, level=level, programs=10, start=shard * 1_000_000)
-            assert [entry["original"] for entry in data["found"]] == [found.original for found in alone.found]
-            assert data["statuses"] == dict(alone.statuses)
+    data = json.loads((tmp_path / "out/results.json").read_text())
+    assert (data["programs"], data["drawn"]["levels"]) == (4, [1])
+    alone = search(planted("rounded"), seed=0, level=1, programs=4)
+    assert [entry["original"] for entry in data["found"]] == [found.original for found in alone.found]
+    assert (tmp_path / "out/report.html").read_text().startswith("<!doctype html>")
+    assert "<a href='report.html'>" in (tmp_path / "out/index.html").read_text()
 
 
 @pytest.mark.clause("Cli/oracle-input")
@@ -121,6 +141,6 @@ def test_another_time_is_refused(text: str) -> None:
 def test_a_parameter_server_has_tests_of_its_level_alone(tmp_path: Path) -> None:
     found = run(tmp_path, "--oracle-backend=refimpl.oracle.backends.servers:LosesAPush", "--oracle-programs=4")
     assert found.returncode == pytest.ExitCode.TESTS_FAILED, found.stdout
-    assert "level7[0]" in found.stdout
-    assert "level2[0]" not in found.stdout
+    assert "level 7: 4 programs" in found.stdout
+    assert "level 2" not in found.stdout
     assert "lost: worker 0's pull 0 of key" in found.stdout

@@ -14,8 +14,8 @@ from refimpl.oracle import Capabilities, Exclusions, program_of, search
 from refimpl.oracle.coverage import Cell, axes, cells_of, short, table
 from refimpl.oracle.explaining.causes import gathered
 from refimpl.oracle.explaining.shrinking import shrink
-from refimpl.oracle.numbering import as_lists, drawn_again, from_lists
-from refimpl.oracle.pytest_items import shard_of, share_of
+from refimpl.oracle.numbering import as_lists, drawn_again, from_lists, share_of
+from refimpl.oracle.pytest_items import shard_of
 from refimpl.oracle.reporting import as_data, progress
 from refimpl.oracle.sharing import NotShared, Shared
 from refimpl.oracle.triage import report, roots, saturation

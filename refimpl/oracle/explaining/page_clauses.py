@@ -42,6 +42,7 @@ CONDITIONS = {
 }
 """What the wrong elements have in common -> how the slugs of clauses call it."""
 OUTSIDE = re.compile(r"outside|below 0|past the end|out of range")
+COMPARED = re.compile(r"\b(as|like|than) \w+")
 FORMULA = re.compile(r"^out\S* =")
 COMPARISONS = re.compile("equal|greater|lesser|logical")
 INDICES = {"indices", "index"}
@@ -88,7 +89,7 @@ def _of_operator(clause: Clause, op: Op, case: Case) -> float:
     """Clauses of other operators on the page say nothing of this one."""
     own = {op.name, *op.aliases, case.operator} | {name.removeprefix("_") for name in (op.name, *op.aliases)}
     named = {name for other in family(op) for name in (other.name, *other.aliases, other.name.removeprefix("_"))}
-    prefix, said = clause.name.partition("/")[0], _words(clause.text)
+    prefix, said = clause.name.partition("/")[0], _words(COMPARED.sub("", clause.text))
     lead = clauses(op)[0].name.partition("/")[0]  # whose clauses hold for the page
     if prefix in named - own - {lead}:
         return -4.0
