@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,6 +43,8 @@ def check(
     shard: Annotated[str, typer.Option(help="Which part of the programs: 1/4 to 4/4.")] = "1/1",
     shared: Annotated[Path | None, typer.Option(help="File that tells shards what others have found.")] = None,
     repeats: Annotated[int, typer.Option(help="How many more programs may show a cause before it is left out.")] = 3,
+    workers: Annotated[int, typer.Option(help="Processes that judge programs; they change only the time.")] = 1,
+    address: Annotated[str | None, typer.Option(help="A Ray cluster that runs these processes.")] = None,
 ) -> None:
     """Search for programs that an implementation gets wrong. The exit code is 1 where there are any."""
     began = time.monotonic()
@@ -53,6 +56,8 @@ def check(
         known = expectations.read(config) if config.exists() else expectations()
         end = None if programs else began + items.seconds_of(budget)
         part, parts = items.shard_of(shard)
+        if relations and (workers > 1 or address is not None):
+            raise ValueError("relations are asked of one process: leave out --workers and --address, or --relations")
     except ValueError as error:
         raise refuse("Cli/oracle-input", str(error)) from error
 
@@ -87,10 +92,13 @@ def check(
             result = _part("relations").search(under_test, **options)
         else:
             told = None if shared is None else _part("sharing").Shared(shared, f"{shard} of seed {seed}")
-            result = searching.search(under_test, corpus=corpus and part == 0, shared=told, **options)
+            with _part("workers").several(partial(items.load, backend, isolate=isolate), workers, address) as crew:
+                result = searching.search(
+                    under_test, corpus=corpus and part == 0, shared=told, workers=crew, **options
+                )
     except _part("drawing.choices").NothingToDraw as error:
         raise refuse("Cli/oracle-input", f"{backend}: {error}") from error
-    except _part("sharing").NotShared as error:
+    except (_part("sharing").NotShared, _part("workers").WorkersEnded) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
     say(reporting.summary(result))
     for line in reaching.reached(result):

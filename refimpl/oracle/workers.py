@@ -10,12 +10,11 @@ from __future__ import annotations
 import importlib
 import math
 import multiprocessing
-import os
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from ..base import decides
@@ -33,7 +32,7 @@ Shrink = Callable[[], Shrunk]
 
 
 class WorkersEnded(RuntimeError):
-    """A process of a search ended, or the cluster could not be used; the message says which."""
+    """The processes of a search could not be had, or one ended; the message says which."""
 
 
 class Workers(Protocol):
@@ -100,14 +99,17 @@ class Several:
 
     def __init__(self, load: Callable[[], Backend], workers: int, address: str | None = None) -> None:
         self.workers = workers
-        self._run: Callable[..., Future[Any]]
+        self._pool: ProcessPoolExecutor | ThreadPoolExecutor
+        self._call: Callable[..., Any] = _called
         if address is None:
-            context = multiprocessing.get_context("spawn")
-            self._pool: Any = ProcessPoolExecutor(workers, context, _load, (load,))
-            self._run = partial(self._pool.submit, _called)
+            self._pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _load, (load,))
         else:
+            self._call = _Actors(load, workers, address)
             self._pool = ThreadPoolExecutor(workers)
-            self._run = partial(self._pool.submit, _Actors(load, workers, address))
+
+    def _run(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Hand a function of the implementation and more arguments to a process."""
+        return self._pool.submit(self._call, function, *arguments)
 
     def judged(
         self, programs: Sequence[Program], wanted: Callable[[Program, Verdict], bool], exclude: Exclusions,
@@ -142,6 +144,31 @@ class Several:
     def close(self) -> None:
         """End the processes; what they still do is dropped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+@decides("oracle/workers")
+@contextmanager
+def several(load: Callable[[], Backend], workers: int, address: str | None) -> Iterator[Several | None]:
+    """The processes of a search within a block; None where the search's own process is enough.
+
+    Args:
+        load: makes the implementation; it is pickled.
+        workers: the number of processes.
+        address: of a Ray cluster.
+
+    Raises:
+        WorkersEnded: the number is below 1, or the cluster cannot be used.
+    """
+    if workers < 1:
+        raise WorkersEnded(f"{workers} processes judge no programs; --workers is 1 or more")
+    if workers == 1 and address is None:
+        yield None
+        return
+    made = Several(load, workers, address)
+    try:
+        yield made
+    finally:
+        made.close()
 
 
 def _judged(backend: Backend, programs: Sequence[Program]) -> list[Verdict]:
@@ -191,9 +218,7 @@ class Actor:
 class _Actors:
     """The processes of a Ray cluster; a call waits until one is free."""
 
-    @decides("oracle/workers")
     def __init__(self, load: Callable[[], Backend], workers: int, address: str) -> None:
-        os.environ.setdefault("RAY_DEDUP_LOGS", "0")
         try:
             self.ray: Any = importlib.import_module("ray")
             self.ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
@@ -216,4 +241,4 @@ class _Actors:
             self.free.put(actor)
 
 
-__all__ = ["Alone", "Several", "Workers", "WorkersEnded"]
+__all__ = ["Alone", "Several", "Shrink", "Workers", "WorkersEnded", "several"]

@@ -65,7 +65,7 @@ def search(
         result.seconds = time.monotonic() - began
         if (seconds is not None and result.seconds > seconds) or (most is not None and len(result.found) >= most):
             break
-        status, applied = "excluded", []
+        status, applied = "excluded", list[Applied]()
         if not leaves_out(result.exclusions, program):  # by a cause of the same round
             status, applied = _asked(backend, program, names, result.statuses)
         first = None
