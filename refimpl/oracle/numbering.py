@@ -81,6 +81,7 @@ def levels_of(capabilities: Capabilities, level: int | None = None, exclude: Exc
     return found
 
 
+@decides("oracle/levels")
 def in_chunks(
     seed: int, capabilities: Capabilities, levels: Sequence[int], excluded: Callable[[dict[int, int]], Exclusions], *,
     start: int = 0, step: int = 1, programs: int | None = None, chunk: int = 1, first: Exclusions = NOTHING,
