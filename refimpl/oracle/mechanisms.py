@@ -126,7 +126,7 @@ def _same_function(roots: Sequence[Root], covered: Mapping[str, int]) -> Iterabl
         return []  # no function stands behind two of them
     wrong = {name for root in roots for entry in root.entries for name in (entry.operator, *operators(entry.program))}
     right = _right(covered, wrong)
-    found = []
+    found: list[tuple[str, list[Root]]] = []
     while True:
         groups = {name: _largest(name, left, functions, bits) for name in sorted(set(shared))}
         parts = {name: len(group) / (len(group) + right[name]) for name, group in groups.items() if len(group) > 1}
