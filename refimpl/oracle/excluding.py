@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from ..base import decides
 from .drawing.choices import Exclusions, of_type
 from .explaining.causes import ADDING, ANY, Cause, cause_of, place_of
 from .explaining.neighbours import Neighbour
@@ -174,6 +175,7 @@ def set_aside(exclude: Exclusions, program: Program, verdict: Verdict) -> Verdic
     return replace(verdict, status="failed" if left else "known", mismatches=left, reason=left[0].text if left else "")
 
 
+@decides("oracle/large-exclusions")
 def narrowed(
     row: dict[str, Any], cause: Cause, program: Program, sample: Measuring, *, times: int = 0
 ) -> tuple[dict[str, Any], float]:

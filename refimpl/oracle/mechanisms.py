@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ..base import decides
 from .drawing.choices import Capabilities
 from .drawing.drawn_graphs import drawable
 from .explaining.causes import SHARED
@@ -27,7 +28,7 @@ CLOSE = 5.0
 EVEN = 2.0**-21
 """How far the ratios of got to expected may be apart that are called one: some roundings of float32."""
 DIFFERENT = 3
-"""Different numbers of one cause at least that must have the ratio."""
+"""Different numbers of one cause that have one ratio by no chance."""
 HALF = 0.5
 """The part of the operators with a function that must be wrong for the function to be at fault."""
 SEEN_OFTEN = 3
@@ -48,6 +49,7 @@ class Mechanism(NamedTuple):
         return sorted({entry.cause.operator or entry.cause.mode for root in self.roots for entry in root.entries})
 
 
+@decides("oracle/mechanisms")
 def mechanisms(roots: Sequence[Root], covered: Mapping[str, int]) -> list[Mechanism]:
     """Root causes, merged across operators, in the order in which they were first seen.
 
@@ -95,13 +97,14 @@ def _same_ratio(roots: Sequence[Root]) -> Iterable[tuple[str, list[Root]]]:
                 break
         else:
             groups += [(ratio, [root])] if ratio is not None else []
-    groups = [(ratio, group) for ratio, group in groups if max(_different(root) for root in group) >= DIFFERENT]
+    groups = [(ratio, group) for ratio, group in groups if any(map(_is_evidence, group))]
     return [(f"every number is {ratio:.5g} times the right one", group) for ratio, group in groups]
 
 
-def _different(root: Root) -> int:
-    """How many different numbers are wrong: one or two may have one ratio by chance."""
-    return len({right for _, right in root.entries[0].wrong})
+def _is_evidence(root: Root) -> bool:
+    """Whether no function explains the ratio: several numbers have it, or the operator evaluates none."""
+    first = root.entries[0]
+    return len({right for _, right in first.wrong}) >= DIFFERENT or not functions_of(first.program)
 
 
 def _ratio(entry: Entry) -> float | None:
@@ -123,7 +126,7 @@ def _same_function(roots: Sequence[Root], covered: Mapping[str, int]) -> Iterabl
         return []  # no function stands behind two of them
     wrong = {name for root in roots for entry in root.entries for name in (entry.operator, *operators(entry.program))}
     right = _right(covered, wrong)
-    found = []
+    found: list[tuple[str, list[Root]]] = []
     while True:
         groups = {name: _largest(name, left, functions, bits) for name in sorted(set(shared))}
         parts = {name: len(group) / (len(group) + right[name]) for name, group in groups.items() if len(group) > 1}

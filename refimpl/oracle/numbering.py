@@ -86,6 +86,7 @@ def _round_after(programs: int) -> int:
     return max(8, min(256, programs // 8))
 
 
+@decides("oracle/levels")
 def in_rounds(
     seed: int, capabilities: Capabilities, levels: Sequence[int], excluded: Callable[[dict[int, int]], Exclusions], *,
     start: int = 0, step: int = 1, programs: int | None = None, first: Exclusions = NOTHING,

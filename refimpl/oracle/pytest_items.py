@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+from ..base import decides
 from . import relations, report_files, reporting, stored
 from .backends import Backend
 from .backends.isolate import isolate as isolated
@@ -43,15 +44,16 @@ def shard_of(text: str) -> tuple[int, int]:
     return int(first) - 1, int(count)
 
 
+@decides("oracle/budget")
 def left_for_searching(began: float, end: float, *, report: bool) -> float:
-    """The seconds that are left for searching: with a report, a tenth of all is kept to verify its scripts.
+    """The seconds that are left for searching: with a report, a quarter of all is kept to verify its scripts.
 
     Args:
         began: when the budget began, by ``time.monotonic``.
         end: when it ends.
         report: whether a report is written.
     """
-    return max(0.0, began + (end - began) * (0.9 if report else 1.0) - time.monotonic())
+    return max(0.0, began + (end - began) * (0.75 if report else 1.0) - time.monotonic())
 
 
 def load(name: str, *, isolate: bool = False) -> Backend:
@@ -131,6 +133,7 @@ def limited(backend: Backend, capabilities: Capabilities) -> Backend:
     return cast("Backend", Limited())
 
 
+@decides("oracle/junit")
 def _case(found: Found) -> dict[str, Any]:
     """A cause as a test: its id, its report, and properties for JUnit's XML."""
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base import decides
 from .coverage import axes
 from .drawing.drawn_graphs import drawable
 from .drawing.drawn_optimizers import RULES
@@ -16,6 +17,7 @@ MOST = 12
 """Names that one line gives; further ones are counted."""
 
 
+@decides("oracle/unreached")
 def unreached(result: Result) -> dict[str, list[str]]:
     """Axis -> what the implementation offers and no judged program had; axes of which nothing is missing are left out.
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import decides
 from . import coverage
 from .explaining.causes import Cause
 from .judging.comparing import Mismatch
@@ -162,6 +163,7 @@ def _table(mismatch: Mismatch, most: int = 12) -> str:
     return f"<table class=numbers><caption>{html.escape(mismatch.name)}</caption><tr>{heads}{rows}</table>"
 
 
+@decides("oracle/index")
 def index(folder: Path) -> Path:
     """Write ``index.html``: the reports in a folder and in the folders in it, and each cause once.
 

@@ -103,6 +103,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.clause("oracle/clause")
 @pytest.mark.parametrize(
     ("op", "inputs", "attrs", "what", "at", "clause"), FAULTS,
     ids=[f"{row[0]}-{'-'.join(map(str, row[2].values()))}-{row[3]}-{row[5]}" for row in FAULTS],

@@ -8,6 +8,7 @@ step decides, and of an optimizer the parameters of the shrunk program.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..judging.comparing import Mismatch
 from ..judging.reference import Program
@@ -95,7 +96,7 @@ def clause_of(
         return clause
     operator = where.operator or cause.operator.split("+")[0]
     alone = where.program or program
-    node = next((node for node in alone["nodes"] if node["op"] == operator), {})
+    node: dict[str, Any] = next((node for node in alone["nodes"] if node["op"] == operator), {})
     needed = [change.partition(" without ")[2].partition("=")[0] for change in passing if " without " in change]
     conditions = conditions_of(alone, operator, where.first or mismatch)
     return decisive(Case(operator, cause.place, node.get("attrs", {}), needed, conditions))

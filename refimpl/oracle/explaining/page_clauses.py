@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 
 import numpy as np
 
+from ...base import decides
 from ...kernels.foundation import Op, get
 from ...kernels.foundation.params import defaults
 from ...kernels.foundation.refusal import MXNetError
@@ -60,6 +61,7 @@ class Case(NamedTuple):
     conditions: frozenset[str] = frozenset()
 
 
+@decides("oracle/clause")
 def decisive(case: Case) -> str:
     """The clause of the operator's page that decides a case; empty where no clause says anything of it.
 
