@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import coverage
+from .backends.named import read
 from .drawing.choices import Capabilities
 from .explaining.neighbours import told
 from .judging.comparing import RELATION, Mismatch
@@ -156,7 +157,7 @@ import json
 import numpy as np
 from {module} import {name}
 
-backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
+backend = {made}
 program = json.loads({program!r})
 print("running", flush=True)
 trace = backend.run(program)
@@ -179,7 +180,7 @@ import json
 from refimpl.oracle import relations
 from {module} import {name}
 
-backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
+backend = {made}
 program = json.loads({program!r})
 print("running", flush=True)
 found = relations.broken(backend, program, [{relation!r}])
@@ -192,7 +193,7 @@ import json
 from refimpl.oracle import judge
 from {module} import {name}
 
-backend = {name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()
+backend = {made}
 print("running", flush=True)
 verdict = judge(backend, json.loads({program!r}))
 print(verdict.reason)
@@ -207,18 +208,16 @@ def script_of(found: Found, backend: str) -> str:
         found: the cause.
         backend: the implementation as ``package.module:Name``.
     """
-    module, _, name = backend.partition(":")
+    source = _source(backend)
     mismatch = found.verdict.mismatches[0]
     title = str(found.cause)
     if mismatch.kind.startswith(RELATION):
         return _RELATION_SCRIPT.format(
-            title=title, module=module, name=name or "backend", program=text_of(found.program),
-            relation=mismatch.kind.removeprefix(RELATION),
+            title=title, program=text_of(found.program), relation=mismatch.kind.removeprefix(RELATION), **source
         )
     if found.program["level"] == 7:
-        told = {"title": title, "module": module, "name": name or "backend"}
-        return _HISTORY_SCRIPT.format(program=text_of(found.program), **told)
-    begin = _BEGIN.format(title=title, module=module, name=name or "backend", program=text_of(found.program))
+        return _HISTORY_SCRIPT.format(title=title, program=text_of(found.program), **source)
+    begin = _BEGIN.format(title=title, program=text_of(found.program), **source)
     if mismatch.expected is not None and mismatch.bounds is not None:
         return begin + _VALUES.format(
             key=mismatch.name, expected=_literal(mismatch.expected), bound=_literal(mismatch.bounds),
@@ -228,6 +227,17 @@ def script_of(found: Found, backend: str) -> str:
         like = trace_of(found.program)[mismatch.name]
         return begin + _FORM.format(key=mismatch.name, form=(like.shape, str(like.dtype)), title=title)
     return begin.rstrip() + f"  # raises: {' '.join(mismatch.text.split())[:100]}\n"
+
+
+def _source(backend: str) -> dict[str, str]:
+    """The module and the name that a script imports for a backend, and how it makes the backend of them."""
+    _, module, name, arguments = read(backend if ":" in backend else f"{backend}:backend")
+    if arguments is None:
+        made = f'{name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()'
+    else:
+        options = [f"{key}={value!r}" for key, value in arguments[1].items()]
+        made = f"{name}({', '.join([*map(repr, arguments[0]), *options])})"
+    return {"module": module, "name": name, "made": made}
 
 
 def _literal(values: np.ndarray) -> str:
