@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from typing import IO, Any
 
+from ...base import decides
 from ..judging.reference import Program, Trace
 from ..programs import messages
 from ..programs.inline import with_references
@@ -70,6 +71,7 @@ class Worker:
             raise Ended(f"its first message: {wrong}")
         self.hello = hello
 
+    @decides("oracle/arrays-inline")
     def ask(self, programs: Sequence[Program]) -> None:
         """Send a batch."""
         if self.process is None:
@@ -141,6 +143,7 @@ def _write(stream: IO[bytes], requests: queue.SimpleQueue[bytes | None]) -> None
         return
 
 
+@decides("oracle/message-limits")
 def _read(process: subprocess.Popen[bytes], answers: queue.SimpleQueue[Any], due: threading.Semaphore) -> None:
     """Put the messages of a process into a queue; at its end None, or Ended where it wrote something else."""
     assert process.stdout is not None
