@@ -43,6 +43,7 @@ prose:  ## run every Python block of the chapters; are the generated files fresh
 	python spec/rules.py --check
 	python spec/ops.py --check
 	python spec/stubs.py --check
+	python spec/schemas.py --check
 	python spec/picture.py --check
 	python spec/figures.py --check
 	python spec/course_pictures.py --check
@@ -50,6 +51,7 @@ prose:  ## run every Python block of the chapters; are the generated files fresh
 tables:  ## write the generated files anew
 	python spec/rules.py
 	python spec/stubs.py
+	python spec/schemas.py
 	python spec/picture.py
 	python spec/figures.py
 	python spec/course_pictures.py

@@ -13,9 +13,13 @@ import typer
 
 from ..kvstore import histories
 from .errors import refuse, say
+from .oracle_file import file
 
 oracle = typer.Typer(help="Property-based testing of other implementations.", rich_markup_mode=None)
-BackendName = Annotated[str, typer.Argument(help="The implementation, as package.module:Name.")]
+oracle.command()(file)
+BackendName = Annotated[
+    str, typer.Argument(help="The implementation, as package.module:Name, or as 'command:node backend.js'.")
+]
 
 
 def _part(name: str) -> Any:

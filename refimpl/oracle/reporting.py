@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import coverage
+from .backends.named import read
 from .drawing.choices import Capabilities
 from .explaining.neighbours import told
 from .judging.comparing import RELATION, Mismatch
@@ -229,20 +230,16 @@ def script_of(found: Found, backend: str) -> str:
         found: the cause.
         backend: the implementation as ``package.module:Name``, with arguments in brackets or without.
     """
-    module, _, call = backend.partition(":")
-    name = call.partition("(")[0] or "backend"
-    plain = f'{name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()'
+    source = _source(backend)
     mismatch = found.verdict.mismatches[0]
     title = str(found.cause)
-    fields = {
-        "title": title, "module": module, "name": name, "made": call if "(" in call else plain,
-        "program": text_of(found.program),
-    }
     if mismatch.kind.startswith(RELATION):
-        return _RELATION_SCRIPT.format(relation=mismatch.kind.removeprefix(RELATION), **fields)
+        return _RELATION_SCRIPT.format(
+            title=title, program=text_of(found.program), relation=mismatch.kind.removeprefix(RELATION), **source
+        )
     if found.program["level"] == 7:
-        return _HISTORY_SCRIPT.format(**fields)
-    begin = _BEGIN.format(**fields)
+        return _HISTORY_SCRIPT.format(title=title, program=text_of(found.program), **source)
+    begin = _BEGIN.format(title=title, program=text_of(found.program), **source)
     if mismatch.expected is not None and mismatch.bounds is not None:
         return begin + _VALUES.format(
             key=mismatch.name, expected=_literal(mismatch.expected), bound=_literal(mismatch.bounds),
@@ -252,6 +249,17 @@ def script_of(found: Found, backend: str) -> str:
         like = trace_of(found.program)[mismatch.name]
         return begin + _FORM.format(key=mismatch.name, form=(like.shape, str(like.dtype)), title=title)
     return begin.rstrip() + f"  # raises: {' '.join(mismatch.text.split())[:100]}\n"
+
+
+def _source(backend: str) -> dict[str, str]:
+    """The module and the name that a script imports for a backend, and how it makes the backend of them."""
+    _, module, name, arguments = read(backend if ":" in backend else f"{backend}:backend")
+    if arguments is None:
+        made = f'{name} if hasattr({name}, "run") and not isinstance({name}, type) else {name}()'
+    else:
+        options = [f"{key}={value!r}" for key, value in arguments[1].items()]
+        made = f"{name}({', '.join([*map(repr, arguments[0]), *options])})"
+    return {"module": module, "name": name, "made": made}
 
 
 def _literal(values: np.ndarray) -> str:

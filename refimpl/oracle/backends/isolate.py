@@ -11,14 +11,13 @@ its library, see ``programs.messages.serve``: a fresh process then starts at onc
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import queue
 import re
-import subprocess
+import shlex
 import sys
-import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -26,7 +25,8 @@ from typing import Any
 
 from ..drawing.choices import Capabilities
 from ..judging.reference import Program, Trace
-from ..programs import messages
+from .hello import capabilities_of
+from .process import SILENCE, Ended, Worker
 from .protocol import Crashed, Refused, Unsupported
 
 Answer = Trace | Exception
@@ -34,120 +34,17 @@ POISON = re.compile(r"could not execute a primitive|could not (create|initialize
 """Errors after which a process is not asked again: what native libraries say when their state is spoilt."""
 
 
-SILENCE = "no answer within "
-"""How the text begins that says of a program that its time was over."""
-
-
 def is_silence(answer: object) -> bool:
     """Whether an answer says that a program did not end in time."""
     return isinstance(answer, Crashed) and str(answer).startswith(SILENCE)
-
-
-class _Ended(Exception):
-    """The process ended, hung or answered nonsense; the text says which."""
-
-
-class _Worker:
-    """One process; it may be started again and again."""
-
-    def __init__(self, command: Sequence[str], environment: dict[str, str], limit: float, start_limit: float) -> None:
-        self.command, self.environment = list(command), environment
-        self.limit, self.start_limit = limit, start_limit
-        self.process: subprocess.Popen[bytes] | None = None
-        self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.hello: dict[str, Any] = {}
-        self.starts = 0
-        self.fresh = True
-        """Whether the next program is the first one of a process."""
-
-    def start(self) -> None:
-        self.stop()
-        self.starts += 1
-        self.answers = queue.SimpleQueue()
-        self.process = subprocess.Popen(  # noqa: S603  # the command is the user's own
-            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.environment
-        )
-        threading.Thread(target=_read, args=(self.process, self.answers), daemon=True).start()
-        self.hello, _ = self.next(self.start_limit)
-
-    def ask(self, programs: Sequence[Program]) -> None:
-        """Send a batch."""
-        if self.process is None:
-            self.start()
-        self.fresh = False
-        self._send({"programs": list(programs)})
-
-    def _send(self, message: dict[str, Any]) -> None:
-        assert self.process is not None
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.write(messages.pack(message))
-            self.process.stdin.flush()
-        except OSError:  # it has ended: reading says how
-            return
-
-    def renew(self) -> None:
-        """Let the next program be the first one of a process; no answer may be awaited."""
-        if self.process is not None and self.hello.get("forks"):
-            self._send({"restart": True})
-            self.fresh = True
-        else:
-            self.stop()
-
-    def next(self, limit: float) -> tuple[dict[str, Any], Trace]:
-        """The next answer; ends the process and raises _Ended where there is none."""
-        assert self.process is not None
-        try:
-            found = self.answers.get(timeout=limit)
-        except queue.Empty:
-            found = _Ended(f"{SILENCE}{limit:g} s")
-        if isinstance(found, tuple):
-            if "ended" in found[0]:
-                self.fresh = True
-                self.starts += 1
-                raise _Ended(f"it ended with {found[0]['ended']}")
-            return found
-        process = self.process
-        if found is None:
-            try:
-                code = process.wait(10)
-            except subprocess.TimeoutExpired:
-                code = None
-            found = _Ended("it closed its output" if code is None else f"it ended with {code}")
-        self.stop()
-        raise found
-
-    def stop(self) -> None:
-        process, self.process = self.process, None
-        self.fresh = True
-        if process is None:
-            return
-        process.kill()
-        process.wait()
-        assert process.stdin is not None
-        try:
-            process.stdin.close()
-        except OSError:  # what was not sent stays so
-            return
-
-
-def _read(process: subprocess.Popen[bytes], answers: queue.SimpleQueue[Any]) -> None:
-    """Put the messages of a process into a queue; at its end None, or _Ended where it wrote something else."""
-    assert process.stdout is not None
-    with process.stdout as stream:
-        try:
-            while (message := messages.unpack(stream)) is not None:
-                answers.put(message)
-        except Exception as error:  # noqa: BLE001  # whatever it wrote, it was no message
-            answers.put(_Ended(f"it wrote what is no message ({type(error).__name__}: {error})"))
-        answers.put(None)
 
 
 class Isolated:
     """See the module's text.
 
     Args:
-        command: starts a process that calls ``programs.messages.serve``.
+        command: starts a process that speaks the protocol of ``spec/reference/tools/oracle-protocol.md``; in Python,
+            ``programs.messages.serve`` does.
         environment: variables to add to, or (where the value is None) to take from the environment.
         limit: seconds that a program may take.
         start_limit: seconds from the start of a process to its first message.
@@ -155,6 +52,7 @@ class Isolated:
         workers: processes.
         capabilities: those of the backend; None: its first message holds them.
         poison: whether an error's text means that the process must not be used again.
+        quiet: whether the standard error of the processes is dropped.
         give_up: whether the rest of a batch is skipped (Unsupported) after a program without an answer in time.
 
     Raises:
@@ -164,18 +62,21 @@ class Isolated:
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str | None] | None = None, *, limit: float = 20.0,
         start_limit: float = 300.0, batch: int = 32, workers: int = 1, capabilities: Capabilities | None = None,
-        poison: Callable[[str], object] = POISON.search, give_up: bool = False,
+        poison: Callable[[str], object] = POISON.search, give_up: bool = False, quiet: bool = True,
     ) -> None:
         merged = {**os.environ, **(environment or {})}
         kept = {name: value for name, value in merged.items() if value is not None}
         self.batch, self.limit, self.poison, self.give_up = batch, limit, poison, give_up
-        self._workers = [_Worker(command, kept, limit, start_limit) for _ in range(workers)]
+        self._workers = [Worker(command, kept, limit, start_limit, quiet=quiet) for _ in range(workers)]
+        weakref.finalize(self, _stop, self._workers)  # when nobody holds it, or Python ends
         try:
             self._workers[0].start()
-        except (_Ended, OSError) as error:
+        except Ended as error:
             raise Crashed(f"{' '.join(command)}: {error}") from error
         self.hello = self._workers[0].hello
-        self.capabilities = capabilities or _capabilities_of(self.hello)
+        if self.hello.get("leaves_out"):
+            self.leaves_out = tuple(self.hello["leaves_out"])
+        self.capabilities = capabilities or capabilities_of(self.hello)
 
     @property
     def version(self) -> str:
@@ -204,10 +105,7 @@ class Isolated:
 
     def close(self) -> None:
         """End the processes."""
-        for worker in self._workers:
-            worker.stop()
-
-    __del__ = close
+        _stop(self._workers)
 
     def run(self, program: Program) -> Trace:
         """See ``protocol.Backend.run``."""
@@ -225,7 +123,7 @@ class Isolated:
         batches = [programs[i:i + self.batch] for i in range(0, len(programs), self.batch)]
         if len(self._workers) == 1 or len(batches) < 2:
             return [answer for batch in batches for answer in _Answers(self, self._workers[0], batch).found]
-        free: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         for worker in self._workers:
             free.put(worker)
 
@@ -240,10 +138,15 @@ class Isolated:
             return [answer for found in pool.map(one, batches) for answer in found]
 
 
+def _stop(workers: Sequence[Worker]) -> None:
+    for worker in workers:
+        worker.stop()
+
+
 class _Answers:
     """The answers to one batch."""
 
-    def __init__(self, backend: Isolated, worker: _Worker, programs: Sequence[Program]) -> None:
+    def __init__(self, backend: Isolated, worker: Worker, programs: Sequence[Program]) -> None:
         self.backend, self.worker, self.programs = backend, worker, programs
         self.found: list[Answer] = []
         begin = 0  # the first of these programs that the process has run
@@ -271,7 +174,7 @@ class _Answers:
                 if isinstance(last, Refused) and self.backend.poison(str(last)):
                     self.worker.stop()
                     return None
-        except _Ended as error:
+        except Ended as error:
             return str(error)
         return None
 
@@ -307,7 +210,7 @@ class _Answers:
         try:
             self.worker.ask(programs)
             answers = [_answer(*self.worker.next(self.backend.limit)) for _ in programs]
-        except _Ended as error:
+        except Ended as error:
             return Crashed(str(error))
         return answers[-1]
 
@@ -317,27 +220,6 @@ def _answer(header: dict[str, Any], arrays: Trace) -> Answer:
         return arrays
     kind = {"unsupported": Unsupported}.get(header["error"], Refused)
     return kind(header.get("text", ""))
-
-
-def _capabilities_of(hello: dict[str, Any]) -> Capabilities:
-    """Capabilities as :func:`hello_of` wrote them."""
-    said = dict(hello.get("capabilities", {}))
-    if said.get("operators") is not None:
-        said["operators"] = frozenset(said["operators"])
-    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
-    return Capabilities(**fields)
-
-
-def hello_of(backend: Any) -> dict[str, Any]:
-    """The first message of a worker, about the backend that it serves."""
-    said = backend.capabilities._asdict()
-    if said["operators"] is not None:
-        said["operators"] = sorted(said["operators"])
-    described = getattr(backend, "describe", None)
-    return {
-        "capabilities": json.loads(json.dumps(said)), "version": getattr(backend, "version", ""),
-        "describe": described() if callable(described) else "",
-    }
 
 
 def isolate(name: str, python: str = sys.executable, **options: Any) -> Isolated:
@@ -352,3 +234,19 @@ def isolate(name: str, python: str = sys.executable, **options: Any) -> Isolated
     path = os.pathsep.join(part for part in (root, *sys.path) if part) if python == sys.executable else root
     environment = {"PYTHONPATH": path, **options.pop("environment", {})}
     return Isolated([python, "-m", "refimpl.oracle.backends.worker", name], environment, **options)
+
+
+def command(line: str, **options: Any) -> Isolated:
+    """Run a backend in any language: a program that speaks the protocol on its standard input and output.
+
+    Args:
+        line: the command and its arguments, as a shell would read them: ``node backend.js``. No shell runs.
+        options: those of :class:`Isolated`. The processes' standard error is shown unless ``quiet`` is true.
+
+    Raises:
+        Crashed: the command does not start, or its first message is not right.
+    """
+    words = shlex.split(line)
+    if not words:
+        raise Crashed("there is no command")
+    return Isolated(words, **{"quiet": False, **options})

@@ -1,4 +1,7 @@
-"""A backend by its name: ``package.module:Name``, or ``package.module:on(device="cpu", compile=True)``."""
+"""A backend by its name: ``package.module:Name``, ``package.module:on(device="cpu", compile=True)``, or a command.
+
+``command:node backend.js`` runs a program that speaks the protocol of ``spec/reference/tools/oracle-protocol.md``.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,11 @@ import ast
 import inspect
 from importlib import import_module
 from typing import Any, NamedTuple
+
+from .protocol import Crashed
+
+COMMAND = "command:"
+"""How names begin that are commands."""
 
 
 class Name(NamedTuple):
@@ -23,11 +31,13 @@ def read(text: str) -> Name:
 
     Args:
         text: ``package.module:Name``, where ``Name`` is a backend, or a class or function that makes one. Arguments
-            may follow in brackets; they are Python's literals.
+            may follow in brackets; they are Python's literals. Or ``command:`` and a command.
 
     Raises:
         ValueError: the text is no such name.
     """
+    if text.startswith(COMMAND):
+        return Name(text, "refimpl.oracle.backends.isolate", "command", ([text[len(COMMAND):]], {}))
     module, colon, rest = text.partition(":")
     if not colon or not module or not rest:
         raise ValueError(f"{text!r} names no implementation: write package.module:Name")
@@ -54,6 +64,6 @@ def named(text: str) -> Any:
         found = getattr(import_module(name.module), name.attribute)
         if name.arguments is not None:
             return found(*name.arguments[0], **name.arguments[1])
-    except (ImportError, AttributeError, TypeError) as error:
+    except (ImportError, AttributeError, TypeError, Crashed) as error:
         raise ValueError(f"{text} cannot be loaded: {error}") from error
     return found() if inspect.isclass(found) or inspect.isfunction(found) else found

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..programs.messages import serve
-from .isolate import hello_of
+from .hello import hello_of
 from .named import named
 
 

@@ -1,6 +1,7 @@
 """The fields of steps and their checks. A step of an untrusted program is checked before any of its steps runs.
 
-A check is a function of a value that returns what is wrong with it, or None.
+A check is a function of a value that returns what is wrong with it, or None. Its attribute ``schema`` says the same in
+JSON Schema, from which ``spec/schemas.py`` makes the files in ``refimpl/oracle/schema``.
 """
 
 import math
@@ -12,37 +13,56 @@ MOST_DEVICES = 8
 LARGEST_BATCH = 4096
 MOST_EPOCHS = 20
 LONGEST_NAME = 200
+LONGEST_TEXT = 100_000
 LONGEST_LIST = 256
 MOST_ROWS = 1 << 16
 
 
+def says(schema):
+    """A decorator that gives a check its JSON Schema."""
+    def decorate(check):
+        check.schema = schema
+        return check
+    return decorate
+
+
 def whole(low, high):
     """A whole number between two bounds, which are possible too."""
+    @says({"type": "integer", "minimum": low, "maximum": high})
     def check(value):
         right = type(value) is int and low <= value <= high
         return None if right else "%s is no whole number from %d to %d" % (_shown(value), low, high)
     return check
 
 
+@says({"type": "boolean"})
 def truth(value):
     """True or false."""
     return None if isinstance(value, bool) else "%s is neither true nor false" % _shown(value)
 
 
+@says({"type": "number"})
 def real(value):
     """A finite number."""
-    right = type(value) in (int, float) and math.isfinite(value)
+    right = type(value) in (int, float) and -math.inf < value < math.inf
     return None if right else "%s is no finite number" % _shown(value)
 
 
-def name(value):
-    """A short text."""
-    right = isinstance(value, str) and len(value) <= LONGEST_NAME
-    return None if right else "%s is no text of at most %d characters" % (_shown(value), LONGEST_NAME)
+def _text_of(most):
+    @says({"type": "string", "maxLength": most})
+    def check(value):
+        right = isinstance(value, str) and len(value) <= most
+        return None if right else "%s is no text of at most %d characters" % (_shown(value), most)
+    return check
+
+
+name = _text_of(LONGEST_NAME)
+text = _text_of(LONGEST_TEXT)
 
 
 def one_of(*options):
     """One of some texts."""
+    @says({"enum": list(options)})
     def check(value):
         return None if isinstance(value, str) and value in options else "%s is none of %s" % (
             _shown(value), ", ".join(options)
@@ -52,16 +72,22 @@ def one_of(*options):
 
 def maybe(check):
     """Null, or a value that ``check`` allows."""
-    return lambda value: None if value is None else check(value)
+    return says(_any({"type": "null"}, check.schema))(lambda value: None if value is None else check(value))
 
 
 def either(first, second):
     """A value that one of two checks allows."""
-    return lambda value: first(value) and second(value)
+    return says(_any(first.schema, second.schema))(lambda value: first(value) and second(value))
+
+
+def _any(*schemas):
+    """A schema of the values that any of some schemas allows."""
+    return {"anyOf": [each for schema in schemas for each in schema.get("anyOf", [schema])]}
 
 
 def listed(check, most=LONGEST_LIST):
     """A list."""
+    @says({"type": "array", "items": check.schema, "maxItems": most})
     def check_list(value):
         if not isinstance(value, list) or len(value) > most:
             return "%s is no list of at most %d" % (_shown(value), most)
@@ -71,6 +97,10 @@ def listed(check, most=LONGEST_LIST):
 
 def by_name(check):
     """An object whose keys are names."""
+    @says({
+        "type": "object", "propertyNames": name.schema, "additionalProperties": check.schema,
+        "maxProperties": LONGEST_LIST,
+    })
     def check_object(value):
         if not isinstance(value, dict) or len(value) > LONGEST_LIST:
             return "%s is no object of at most %d" % (_shown(value), LONGEST_LIST)
@@ -78,6 +108,7 @@ def by_name(check):
     return check_object
 
 
+@says({"$ref": "#/$defs/array"})
 def array(value):
     """An array, see ``values``."""
     try:
@@ -87,9 +118,8 @@ def array(value):
     return None
 
 
-def shape(value):
-    """Up to 12 sides."""
-    return listed(whole(0, MOST_ROWS), 12)(value)
+shape = listed(whole(0, MOST_ROWS), 12)
+"""Up to 12 sides."""
 
 
 def fields(**checks):
@@ -97,6 +127,10 @@ def fields(**checks):
     optional = {key[:-1]: check for key, check in checks.items() if key.endswith("_")}
     required = {key: check for key, check in checks.items() if not key.endswith("_")}
 
+    @says({
+        "type": "object", "required": list(required), "additionalProperties": False,
+        "properties": {key: check.schema for key, check in [*required.items(), *optional.items()]},
+    })
     def check_fields(value):
         if not isinstance(value, dict):
             return "%s is no object" % _shown(value)
@@ -116,6 +150,7 @@ def fields(**checks):
 
 def pair(first, second):
     """A list of two."""
+    @says({"type": "array", "prefixItems": [first.schema, second.schema], "minItems": 2, "maxItems": 2})
     def check(value):
         if not isinstance(value, list) or len(value) != 2:
             return "%s is no pair" % _shown(value)

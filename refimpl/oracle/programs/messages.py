@@ -2,7 +2,8 @@
 
 A message is its length (8 bytes, little-endian), the length of a JSON text, that text, and the elements of the arrays
 that the text lists. A request is ``{"programs": [...]}``; every program is answered by a message of its own, as soon as
-it has run: a trace, or ``{"error": kind, "text": ...}`` with kind "refused" or "unsupported".
+it has run: a trace, or ``{"error": kind, "text": ...}`` with kind "refused" or "unsupported". The chapter
+``spec/reference/tools/oracle-protocol.md`` says this for every language.
 """
 
 import ctypes
@@ -17,45 +18,106 @@ import numpy as np
 
 from .interpreter import Refused
 
-LARGEST = 1 << 30
+PROTOCOL = 1
+"""The version of these messages, which a worker's first message names."""
+LARGEST = 1 << 28
 """Bytes that a message may have."""
+LARGEST_TEXT = 1 << 26
+"""Bytes of them that its text may have."""
+LONGEST_NAME = 1000
+"""Characters in the name of an array of a message."""
+MOST_SIDES = 32
+TYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+)
+"""Types of the arrays of a message."""
+PIECE = 1 << 20
+"""Bytes that are read at once: memory is taken for what has come, not for what a length promises."""
 
 
 def pack(header, arrays=None):
-    """A message of an object and named arrays."""
+    """A message of an object and named arrays.
+
+    Raises:
+        ValueError: it would be too long, or an array has a type that a message cannot have.
+    """
     arrays = {name: np.ascontiguousarray(value).reshape(np.shape(value)) for name, value in (arrays or {}).items()}
     listed = [[name, value.dtype.name, list(value.shape)] for name, value in arrays.items()]
-    text = json.dumps({**header, "arrays": listed}).encode()
-    parts = [struct.pack("<Q", len(text)), text] + [value.tobytes() for value in arrays.values()]
-    return b"".join([struct.pack("<Q", sum(map(len, parts)))] + parts)
+    for name, dtype, _ in listed:
+        _check(dtype in TYPES, "array %s has type %s, which is none of %s", name, dtype, ", ".join(TYPES))
+    text = json.dumps(dict(header, arrays=listed)).encode()
+    parts = [struct.pack("<Q", len(text)), text]
+    parts += [value.astype(value.dtype.newbyteorder("<"), copy=False).tobytes() for value in arrays.values()]
+    length = sum(map(len, parts))
+    _check(length <= LARGEST, "a message cannot have %d bytes", length)
+    _check(len(text) <= LARGEST_TEXT, "the text of a message cannot have %d bytes", len(text))
+    return b"".join([struct.pack("<Q", length)] + parts)
 
 
 def unpack(stream):
-    """(object, arrays) of the next message of a file; None at its end.
+    """(object, arrays) of the next message of a file; None at its end, which may also cut a message off.
 
     Raises:
         ValueError: the bytes are no message.
     """
-    head = stream.read(8)
+    head = _next_bytes(stream, 8)
     if len(head) < 8:
         return None
     length = struct.unpack("<Q", head)[0]
-    if not 8 <= length <= LARGEST:
-        raise ValueError("a message cannot have %d bytes" % length)
-    content = stream.read(length)
+    _check(8 <= length <= LARGEST, "a message cannot have %d bytes", length)
+    content = _next_bytes(stream, length)
     if len(content) < length:
         return None
-    begin = 8 + struct.unpack("<Q", content[:8])[0]
-    header = json.loads(content[8:begin].decode())
-    if not isinstance(header, dict):
-        raise ValueError("a message is an object")
-    arrays = {}
-    for name, dtype, shape in header.pop("arrays"):
-        size = int(np.prod(shape, dtype=object)) if shape else 1
-        end = begin + size * np.dtype(dtype).itemsize
-        arrays[name] = np.frombuffer(content[begin:end], dtype).reshape(shape).copy()
-        begin = end
-    return header, arrays
+    size = struct.unpack_from("<Q", content)[0]
+    _check(size <= min(length - 8, LARGEST_TEXT), "the text of a message of %d bytes cannot have %d", length, size)
+    try:
+        header = json.loads(content[8:8 + size].decode())
+    except (ValueError, RecursionError) as error:
+        raise ValueError("the text of a message is no JSON: %s" % error) from error
+    _check(isinstance(header, dict), "the text of a message is no object")
+    return header, _arrays(header.pop("arrays", []), memoryview(content)[8 + size:])
+
+
+def _next_bytes(stream, count):
+    """The next bytes of a file; fewer at its end."""
+    if count <= PIECE:
+        return stream.read(count)
+    content = bytearray()
+    while len(content) < count:
+        piece = stream.read(min(PIECE, count - len(content)))
+        if not piece:
+            break
+        content += piece
+    return content
+
+
+def _arrays(listed, content):
+    """The arrays that a message lists; their elements are all of ``content``."""
+    arrays, begin = {}, 0
+    _check(isinstance(listed, list), "the arrays of a message are no list")
+    for entry in listed:
+        _check(isinstance(entry, list) and len(entry) == 3, "%r is no name, type and shape", entry)
+        name, dtype, shape = entry
+        _check(isinstance(name, str) and len(name) <= LONGEST_NAME, "%r is no name of an array", name)
+        _check(name not in arrays, "there are two arrays %r", name)
+        _check(isinstance(dtype, str) and dtype in TYPES, "array %r: there is no type %r", name, dtype)
+        right = isinstance(shape, list) and len(shape) <= MOST_SIDES
+        right = right and all(type(side) is int and 0 <= side <= LARGEST for side in shape)
+        _check(right, "array %r: %r is no shape", name, shape)
+        size = np.dtype(dtype).itemsize
+        for side in shape:
+            size *= side
+        _check(size <= len(content) - begin, "array %r needs %d bytes, %d are left", name, size, len(content) - begin)
+        elements = np.frombuffer(content[begin:begin + size], np.dtype(dtype).newbyteorder("<"))
+        arrays[name] = elements.reshape(shape).astype(dtype)
+        begin += size
+    _check(begin == len(content), "%d bytes are behind the last array", len(content) - begin)
+    return arrays
+
+
+def _check(right, text, *values):
+    if not right:
+        raise ValueError(text % tuple(str(value)[:200] if isinstance(value, str) else value for value in values))
 
 
 def answer(run, program):
@@ -89,7 +151,7 @@ def serve(start, forks=False):
     os.dup2(2, 1)  # whatever the implementation prints goes elsewhere
     hello, run = start()
     try:
-        pipe.write(pack(dict(hello, forks=forks)))
+        pipe.write(pack(dict(hello, protocol=PROTOCOL, forks=forks)))
         pipe.flush()
         if forks:
             _serve_by_copies(pipe, run)

@@ -39,8 +39,9 @@ def check_program(program):
     _check(isinstance(program, dict), "a program is an object")
     unknown = sorted(set(program) - FIELDS)
     _check(not unknown, "a program has no field %s" % (unknown or [""])[0])
-    _check(program.get("version") == VERSION, "version %r is not %d" % (program.get("version"), VERSION))
-    _check(program.get("level") in LEVELS, "level %r is none of 1 to 7" % (program.get("level"),))
+    version, level = program.get("version"), program.get("level")
+    _check(type(version) is int and version == VERSION, "version %r is not %d" % (version, VERSION))
+    _check(type(level) is int and level in LEVELS, "level %r is none of 1 to 7" % (level,))
     for field, most in MOST.items():
         kind = dict if field == "arrays" else list
         part = program.get(field, kind())
@@ -49,7 +50,7 @@ def check_program(program):
     for position, node in enumerate(program.get("nodes", [])):
         _check_node(position, node)
     for head in program.get("heads", []):
-        _check_entry(head, len(program["nodes"]), "heads")
+        _check_entry(head, len(program.get("nodes", [])), "heads")
     for name, spec in program.get("arrays", {}).items():
         check_array(spec, "array %s" % name[:100])
     for position, step in enumerate(program.get("steps", [])):

@@ -57,18 +57,17 @@ def check_array(spec, where):
         raise ValueError("%s: %d elements are more than %d" % (where, size, LARGEST_ARRAY))
     if spec.get("dtype") not in DTYPES:
         raise ValueError("%s: dtype %r is none of %s" % (where, spec.get("dtype"), ", ".join(DTYPES)))
-    if "elements" in spec:
-        if not isinstance(spec["elements"], list) or len(spec["elements"]) != size:
-            raise ValueError("%s: shape %r needs %d elements" % (where, shape, size))
-        if not all(type(e) in (int, float) or e in ("nan", "inf", "-inf") for e in spec["elements"]):
-            raise ValueError("%s: elements are numbers, or the words nan, inf, -inf" % where)
-        return
     _check_kind(spec.get("kind", "any"), where)
     if spec.get("style", "dyadic") not in STYLES:
         raise ValueError("%s: style %r is none of %s" % (where, spec["style"], ", ".join(STYLES)))
     seed = spec.get("seed", 0)
     if type(seed) is not int or not 0 <= seed < 2**32:
         raise ValueError("%s: seed %r is no whole number below 2**32" % (where, seed))
+    if "elements" in spec:
+        if not isinstance(spec["elements"], list) or len(spec["elements"]) != size:
+            raise ValueError("%s: shape %r needs %d elements" % (where, shape, size))
+        if not all(type(e) in (int, float) or e in ("nan", "inf", "-inf") for e in spec["elements"]):
+            raise ValueError("%s: elements are numbers, or the words nan, inf, -inf" % where)
 
 
 def _check_kind(kind, where):
