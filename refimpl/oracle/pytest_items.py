@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from . import relations, reporting, stored
-from .backends import Backend
+from .backends import Backend, declared_of
 from .backends.isolate import isolate as isolated
 from .backends.named import named, read
 from .expectations import Expectations, program_in
@@ -146,7 +146,8 @@ def replay_expected(
     rows = expectations.examples(crashing=crashing)
     answers = answers_of(backend, [program for _, program in rows])
     for (row, program), answer in zip(rows, answers, strict=True):
-        yield row.get("id") or row["example"], _status(row, program, judge_answer(program, answer))
+        verdict = judge_answer(program, answer, declared=declared_of(backend))
+        yield row.get("id") or row["example"], _status(row, program, verdict)
 
 
 def _status(row: dict[str, Any], program: Program, verdict: Verdict) -> str:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..kernels.foundation import collector_pause as collection
-from .backends import Backend
+from .backends import Backend, declared_of
 from .coverage import Cell, cells_of
 from .drawing.choices import NOTHING, Exclusions
 from .excluding import exclusion_of, is_excluded
@@ -139,14 +139,14 @@ def search(
         seed, backend.capabilities, level, hunt.adopt, start=start, step=step, programs=programs,
         chunk=CHUNK if hasattr(backend, "run_many") else 1, first=exclude,
     )
-    garbage = collection.Seldom()
+    garbage, declared = collection.Seldom(), declared_of(backend)
     with collection.paused():  # to look for garbage after each few nodes takes a tenth of the time
         for drawn in chunks:
             for (i, program), answer in zip(drawn, answers_of(backend, [p for _, p in drawn]), strict=True):
                 if hunt.late():
                     return hunt.ended()
-                verdict = judge_answer(program, answer, confirm=False)
-                fresh = hunt.take(i, program, verdict, partial(judge_answer, program, answer))
+                verdict = judge_answer(program, answer, confirm=False, declared=declared)
+                fresh = hunt.take(i, program, verdict, partial(judge_answer, program, answer, declared=declared))
                 garbage.done()
                 if note is not None:
                     note(hunt.result, fresh)
@@ -198,8 +198,8 @@ class _Hunt:
         for number, (one, answer) in enumerate(
             zip(stored, answers_of(self.backend, [s.program for s in stored]), strict=True)
         ):
-            verdict = judge_answer(one.program, answer)
-            fresh = self.take(number - len(stored), one.program, verdict, partial(judge_answer, one.program, answer))
+            prove = partial(judge_answer, one.program, answer, declared=declared_of(self.backend))
+            fresh = self.take(number - len(stored), one.program, prove(), prove)
             if note is not None:
                 note(self.result, fresh)
 

@@ -24,10 +24,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from ..bounds import Declared
 from ..drawing.choices import Capabilities
 from ..judging.reference import Program, Trace
 from ..programs import messages
-from .protocol import Crashed, Refused, Unsupported
+from .protocol import Crashed, Refused, Unsupported, declared_of
 
 Answer = Trace | Exception
 POISON = re.compile(r"could not execute a primitive|could not (create|initialize)|oneDNN|MKLDNN|CUDA|cuDNN|bad_alloc")
@@ -176,6 +177,7 @@ class Isolated:
             raise Crashed(f"{' '.join(command)}: {error}") from error
         self.hello = self._workers[0].hello
         self.capabilities = capabilities or _capabilities_of(self.hello)
+        self.declares = Declared(**self.hello.get("declares", {}))
 
     @property
     def version(self) -> str:
@@ -336,7 +338,7 @@ def hello_of(backend: Any) -> dict[str, Any]:
     described = getattr(backend, "describe", None)
     return {
         "capabilities": json.loads(json.dumps(said)), "version": getattr(backend, "version", ""),
-        "describe": described() if callable(described) else "",
+        "describe": described() if callable(described) else "", "declares": declared_of(backend).as_fields(),
     }
 
 
