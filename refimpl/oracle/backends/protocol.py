@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from ...base import decides
 from ..bounds import NOTHING, Declared
 from ..drawing.choices import Capabilities
 from ..judging.reference import Program, Trace, trace_of
@@ -49,6 +50,7 @@ class Backend(Protocol):
         ...
 
 
+@decides("oracle/declared")
 def declared_of(backend: Any) -> Declared:
     """The arithmetic that a backend declares in its attribute ``declares``; without one nothing is declared."""
     found: Declared = getattr(backend, "declares", NOTHING)

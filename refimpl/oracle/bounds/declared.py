@@ -49,7 +49,8 @@ class Declared:
     products: str | None = None
     """The type that float32 operands of matrix products and convolutions are rounded to; None: they are not."""
     sums: str | None = None
-    """The type in which these products are added up, for arrays of float32 and float16; None: the arrays' own."""
+    """The type in which these products are added up, for float32 arrays; None: their own. Operators on float16 arrays
+    compute with float32 copies."""
     truncated: bool = False
     """Whether roundings to both types drop bits, instead of giving the nearest number."""
     flushed: str = "results"
@@ -70,8 +71,13 @@ class Declared:
         for name, text in self.ulps.items():
             if name not in FUNCTIONS:
                 raise ValueError(f"ulps of {name!r} cannot be declared; there are {', '.join(FUNCTIONS)}")
-            if name == "div" and (ulps_of(text).slope or ulps_of(text).absolute):
+            found = ulps_of(text)
+            if name == "div" and (found.slope or found.absolute):
                 raise ValueError(f"ulps of div are a number, not {text!r}")
+
+    def keeps_reference(self) -> bool:
+        """Whether the reference's own results are right where this is declared."""
+        return not (self.ulps or self.sums == "float64") and self.fused == "either" and self.flushed != "never"
 
     def operand(self, own: Precision) -> Precision | None:
         """What operands of a matrix product are rounded to, for arrays of a precision; None if they are not."""
@@ -80,7 +86,7 @@ class Declared:
 
     def total(self, own: Precision) -> Precision | None:
         """In what precision the products are added up, for arrays of a precision; None if in their own."""
-        if self.sums is None or own is DOUBLE:
+        if self.sums is None or own is not SINGLE:
             return None
         found = _named(self.sums, self.truncated)
         return None if found is own else found
@@ -99,7 +105,7 @@ def _named(name: str, truncated: bool) -> Precision:
     return Precision(2 * found.unit, found.bits, found.largest, found.smallest) if truncated else found
 
 
-@decides("arithmetic/functions")
+@decides("oracle/declared-functions")
 def ulps_of(text: float | str) -> Ulps:
     """Read what a function may be wrong by.
 
@@ -126,7 +132,7 @@ NOTHING = Declared()
 """Nothing is declared."""
 
 
-@decides("arithmetic/subnormal")
+@decides("oracle/declared-subnormal")
 @contextmanager
 def in_force(declared: Declared, arithmetic: Arithmetic) -> Iterator[None]:
     """Within this block the numbers of an arithmetic follow a declaration."""

@@ -47,7 +47,7 @@ def _exact(x: Any) -> Fraction | None:
     return Fraction(x.value) if x.grain is not None and not x.terms and x.value and _only(x) is None else None
 
 
-@decides("arithmetic/fused")
+@decides("oracle/declared-fused")
 def _sum_of(x: Any, y: Any, sign: int, is_fused: bool) -> Only | None:
     """What the rounded sum of x and ``sign`` times y must be: of two exact numbers, or of one and one product."""
     values = [_exact(x), _exact(y)]

@@ -18,7 +18,13 @@ FACTORS: dict[str, tuple[str, str]] = {
 """Page and loop -> the two arrays whose elements it multiplies."""
 
 
-@decides("arithmetic/products")
-def factors_of(function: FunctionType) -> tuple[str, ...]:
-    """The names of a loop's factors; none where the loop is no matrix product and no convolution."""
-    return FACTORS.get(f"{function.__module__.rpartition('.')[2]}.{function.__name__}", ())
+BIASES = {"fully_connected.add_bias": "bias", "convolution.add_bias": "bias"}
+"""Page and loop -> the array that it adds to such sums."""
+FACTOR, ADDEND = "factor", "addend"
+
+
+@decides("oracle/declared-products")
+def role_of(function: FunctionType, name: str) -> str:
+    """What an argument of a loop is to a matrix product: FACTOR, ADDEND, or nothing."""
+    loop = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+    return FACTOR if name in FACTORS.get(loop, ()) else ADDEND if BIASES.get(loop) == name else ""

@@ -128,15 +128,25 @@ class Shadow:
             return self.arithmetic.cast(value, precision)
         return value
 
+    def addends(self, found: list[Any], total: Precision) -> list[Any]:
+        """Numbers for a loop that adds up in ``total``, instead of the current precision, what it makes of them."""
+        kind, finer = self.arithmetic.kind, NOW.precision.unit / total.unit
+        return [
+            each if each.grain is not None or not each.terms
+            else kind(each.value, each.split(), each.mass, 0, None) if finer > 1
+            else kind(each.value, each.error, each.mass, math.ceil(each.terms * finer), None) for each in found
+        ]
+
+    @decides("oracle/declared-sums")
     def added_up(self, value: Any, precision: Precision) -> Any:
-        """The element of an array of a precision that products make which were added up in the current one."""
+        """The element of an array of a precision for a number that was added up in the current one."""
         if type(value) is not self.arithmetic.kind:
             value = self.arithmetic.number(value)
         coarser = NOW.precision.unit / precision.unit
         if value.grain is not None or coarser < 1 or not value.mass < math.inf:
             return self.arithmetic.cast(value, precision)
-        # still a sum, to which a bias may have been converted and added first
-        return self.arithmetic.kind(value.value, value.error, value.mass, round((value.terms + 2) * coarser), None)
+        # still a sum, to which a bias may be added first; one addition more stands for the last rounding
+        return self.arithmetic.kind(value.value, value.error, value.mass, round((value.terms + 1) * coarser), None)
 
     def keep(self, flat: np.ndarray, made: list[Any], written: Collection[int] | None = None) -> None:
         """Write numbers that fit to an array of a floating dtype: all of ``made``, or those at ``written``."""
@@ -199,10 +209,10 @@ class Written(list[Any]):
 
     __slots__ = ("fit", "flat", "precision", "shadow")
 
-    def __init__(self, flat: np.ndarray, shadow: Shadow, *, is_total: bool = False) -> None:
+    def __init__(self, flat: np.ndarray, shadow: Shadow, total: Precision | None = None) -> None:
         super().__init__([None] * flat.size)
         self.flat, self.shadow, self.precision = flat, shadow, PRECISIONS[flat.dtype]
-        self.fit = shadow.added_up if is_total else shadow.fitted
+        self.fit = shadow.fitted if total is None else shadow.added_up
 
     def ended(self, free: bool) -> None:
         """Keep the numbers that a loop wrote; behind an undecided branch they are ``free``."""
@@ -224,13 +234,10 @@ class Elements(list[Any]):
 
     __slots__ = ("flat", "is_total", "precision", "shadow", "written")
 
-    def __init__(self, flat: np.ndarray, shadow: Shadow, *, is_total: bool = False) -> None:
-        kind = shadow.arithmetic.kind
-        super().__init__(shadow.numbers(flat) if not is_total else [
-            each if each.grain is not None else kind(each.value, each.bound(), each.mass, 0, None)
-            for each in shadow.numbers(flat)
-        ])
-        self.flat, self.shadow, self.precision, self.is_total = flat, shadow, PRECISIONS[flat.dtype], is_total
+    def __init__(self, flat: np.ndarray, shadow: Shadow, total: Precision | None = None) -> None:
+        found = shadow.numbers(flat)
+        super().__init__(found if total is None else shadow.addends(found, total))
+        self.flat, self.shadow, self.precision, self.is_total = flat, shadow, PRECISIONS[flat.dtype], total is not None
         self.written: set[int] = set()
 
     def __setitem__(self, i: Any, value: Any) -> None:

@@ -33,7 +33,7 @@ from ...module.thread_pool import ThreadPool
 from .alternatives import COORDINATE_UNITS, ORDINARY_SIDE, POWER_UNITS, coordinates_of, is_rest_of_power, loop_beside
 from .arithmetic import FIRST_ORDER, Arithmetic
 from .declared import NOTHING, Declared, in_force
-from .matrix_products import factors_of
+from .matrix_products import ADDEND, FACTOR, role_of
 from .precision import NOW, SINGLE, use
 from .shadow import PRECISIONS, Elements, Shadow, Whole, Written
 from .theorems import theorem_for
@@ -92,8 +92,8 @@ class _Lifted(NamedTuple):
     """A loop over flat arrays that an implementation may run instead."""
     is_continuous: bool
     """Whether its result hardly changes from one branch to the other."""
-    factors: list[bool]
-    """Whether each parameter is an array whose elements a matrix product multiplies."""
+    roles: list[str]
+    """FACTOR, ADDEND or nothing for each parameter; see ``matrix_products``."""
 
     def others(self, given: list[Any]) -> list[Callable[[], None]]:
         """Loops that an implementation may run instead, on the same arguments."""
@@ -114,7 +114,7 @@ def _lifted_loop(function: FunctionType, arithmetic: Arithmetic) -> _Lifted:
     return _Lifted(
         body, [geometries.get(name) for name in names], [name not in written for name in names],
         [name not in read for name in names], other and _lifted_formula(other, arithmetic), continuous,
-        [name in factors_of(function) for name in names],
+        [role_of(function, name) for name in names],
     )
 
 
@@ -149,27 +149,28 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
         loop = _lifted_loop(function, shadow.arithmetic)
         arrays: list[Any] = []  # those that the loop may write
 
-        def as_array(flat: np.ndarray, is_read: bool, is_written: bool, is_factor: bool) -> Any:
+        def as_array(flat: np.ndarray, is_read: bool, is_written: bool, role: str) -> Any:
             if flat.dtype not in PRECISIONS:
                 made: Any = Whole(flat, shadow)
-            elif is_factor and operand is not None:
-                return [shadow.arithmetic.cast(each, operand) for each in shadow.numbers(flat)]
             elif is_read:
-                return shadow.numbers(flat)
+                found, kind = shadow.numbers(flat), operand if role == FACTOR else total if role == ADDEND else None
+                if kind is not None:
+                    return [shadow.arithmetic.cast(each, kind) for each in found]
+                return found if total is None else shadow.addends(found, total)
             else:
-                made = (Written if is_written else Elements)(flat, shadow, is_total=total is not None)
+                made = (Written if is_written else Elements)(flat, shadow, total)
             arrays.append(made)
             return made
 
         kinds = [PRECISIONS[a.dtype] for a in arguments if isinstance(a, np.ndarray) and a.dtype in PRECISIONS]
-        own, multiplies = max(kinds, key=lambda kind: kind.unit, default=SINGLE), any(loop.factors)
-        operand, total = shadow.declared.operand(own), shadow.declared.total(own) if multiplies else None
+        own = max(kinds, key=lambda kind: kind.unit, default=SINGLE)
+        operand, total = shadow.declared.operand(own), shadow.declared.total(own) if any(loop.roles) else None
         before = use(own), NOW.undecided
         NOW.undecided = False
         try:
             given: list[Any] = []
             for argument, kind, *how in zip(
-                arguments, loop.geometries, loop.read, loop.written, loop.factors, strict=False
+                arguments, loop.geometries, loop.read, loop.written, loop.roles, strict=False
             ):
                 if isinstance(argument, np.ndarray):
                     given.append(as_array(argument, *how))

@@ -191,14 +191,15 @@ def _compared(
         if rough.mismatches:
             return rough
 
+    is_ours = truth.declared.keeps_reference()
+
     def expected() -> dict[str, Expected]:
         if is_shared:
             return truth.expected
-        return truth.expected_of({name for name, mine in ours.items() if not _are_equal(mine, theirs.get(name))})
+        wanted = {name for name, mine in ours.items() if not (is_ours and _are_equal(mine, theirs.get(name)))}
+        return truth.expected_of(wanted)
 
-    return compare_within(
-        ours, theirs, expected, (lambda: truth.proved) if confirm else None, is_ours=truth.declared == NOTHING
-    )
+    return compare_within(ours, theirs, expected, (lambda: truth.proved) if confirm else None, is_ours=is_ours)
 
 
 def _roughly(reference: np.ndarray) -> Expected:
@@ -227,12 +228,12 @@ def compare_within(
         theirs: the trace to be judged. Arrays that the reference does not have are ignored.
         expect: gives values in double precision and bounds; it is called where an element is not equal.
         prove: gives them with proved bounds, or None where these are too expensive; without it nothing is confirmed.
-        is_ours: whether the reference's trace keeps the bounds too; not where another arithmetic is declared.
+        is_ours: whether the reference's trace is right; it need not be where a narrower arithmetic is declared.
     """
     verdict = Verdict("passed")
     expected, proved = cache(expect), cache(prove or (lambda: None))
     for name, reference, got in _of_one_form(verdict, ours, theirs):
-        if _are_equal(reference, got):
+        if is_ours and _are_equal(reference, got):
             verdict.exact += got.size
             continue
         shown = reference if is_ours else _finite(reference, expected()[name])
@@ -244,14 +245,14 @@ def compare_within(
     return _ended(verdict)
 
 
-@decides("arithmetic/narrower")
+@decides("oracle/declared-reference")
 def _finite(reference: np.ndarray, expected: Expected) -> np.ndarray:
     """The reference's array where it decides that an element is free: where it is finite and the value is not."""
     values = expected.values
     return np.where(np.isfinite(reference) & np.isfinite(values), values, reference)
 
 
-@decides("arithmetic/bits")
+@decides("oracle/declared-bits")
 def _judged_by_bits(ours: Trace, theirs: Trace) -> Verdict:
     """Every element must have the reference's bits; any NaN is as good as another."""
     verdict = Verdict("passed")
