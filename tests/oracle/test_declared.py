@@ -260,6 +260,8 @@ def test_what_other_orders_change_is_not_determined(arithmetic: Any, fused: str)
         assert [each.pair()[1] for each in determined] == [0] * 5
         many = [x * y * y, x * y + y * y, x + y + y, (x - one) * y, x * tenth, (x * y + one) * y, x / y, (x + y) * y]
         assert all(each.pair()[1] > 0 for each in many)
+        exact = arithmetic.exactly(3.0) * arithmetic.exactly(0.5)  # 3 * 0.5 + fl(x * y), or fl(3 * 0.5 + x * y)
+        assert ((exact + x * y).pair()[1] > 0) is (fused == "always")
     assert (x * y).pair()[1] > 0
 
 

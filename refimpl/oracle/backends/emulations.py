@@ -12,7 +12,8 @@ daz                 subnormal operands and results are zero; every operator
 bfloat16_sums,      operands and sums of matrix products in this type; the operators of ``variants``
 float16_sums
 double_sums         sums of matrix products in double precision
-separate            products and additions round each by itself
+separate,           products and additions round each by itself, or (``contracted``) once in sums of products
+contracted
 webgpu              division and exp as wrong as WGSL allows, subnormals flushed
 ordered             the reference, which has its own bits
 ==================  =====================================================================================
@@ -203,7 +204,8 @@ def _numpy(version: str, declares: Declared, *args: Any, **options: Any) -> Any:
 bfloat16_sums = _numpy("bfloat16", Declared("bfloat16", "bfloat16"), "bfloat16", "bfloat16")
 float16_sums = _numpy("float16", Declared("float16", "float16"), "float16", "float16", backwards=True)
 double_sums = _numpy("double sums", Declared(sums="float64"), sums="float64")
-separate = _numpy("separate rounding", Declared(fused="never"))
+contracted = _numpy("fused products", Declared(fused="always"))
+separate = declaring(backend_of(Operators(WAYS["sequential"]), "emulated separate products"), fused="never")
 webgpu = _numpy(
     "WGSL", Declared(flushed="operands", ulps={"div": 2.5, "exp": "3+2|x|"}), both=flushed,
     **inexact(2.5, 3, 2),

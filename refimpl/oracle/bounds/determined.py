@@ -21,7 +21,7 @@ class Only(NamedTuple):
     """What a number must be."""
 
     value: Fraction | None
-    """The only right number; None of an operand that the page takes in double precision, whose results are open."""
+    """The only right number; None of an exact operand whose results are open."""
     product: Fraction | None = None
     """Of a product that was not stored yet: what it is before it is rounded."""
     is_sum: bool = False
@@ -80,6 +80,8 @@ def determined(arithmetic: Arithmetic, *, is_fused: bool) -> Iterator[None]:
         other = number(other)
         x, y = _exact(self), _exact(other)
         made = plain["__mul__"](self, other)
+        if is_fused and made.grain is not None:  # another product of the same sum may be the one that is rounded
+            made.only = Only(None)
         return made if x is None or y is None else noted(made, Only(nearest(x * y, SINGLE), x * y))
 
     def sums(name: str, sign: int) -> Callable[[Any, Any], Any]:

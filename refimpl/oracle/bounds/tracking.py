@@ -150,12 +150,13 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
         arrays: list[Any] = []  # those that the loop may write
 
         def as_array(flat: np.ndarray, is_read: bool, is_written: bool, role: str) -> Any:
+            converted = operand if role == FACTOR else total if role == ADDEND else None
             if flat.dtype not in PRECISIONS:
                 made: Any = Whole(flat, shadow)
+            elif converted is not None:
+                return [shadow.arithmetic.cast(each, converted) for each in shadow.numbers(flat)]
             elif is_read:
-                found, kind = shadow.numbers(flat), operand if role == FACTOR else total if role == ADDEND else None
-                if kind is not None:
-                    return [shadow.arithmetic.cast(each, kind) for each in found]
+                found = shadow.numbers(flat)
                 return found if total is None else shadow.addends(found, total)
             else:
                 made = (Written if is_written else Elements)(flat, shadow, total)
