@@ -1,4 +1,4 @@
-"""A declared arithmetic: what may be declared, and the bounds that follow, by hand and in both arithmetics."""
+"""A declared arithmetic: what may be declared, and the bounds that follow, worked by hand."""
 
 from __future__ import annotations
 

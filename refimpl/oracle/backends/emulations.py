@@ -68,7 +68,7 @@ def flushed(x: Array) -> Array:
 
 Run = Callable[[Loop, tuple[Any, ...]], None]
 """Runs a loop over its arguments: buffers, numbers and geometries."""
-_run: Run = Loop.__call__  # type: ignore[assignment]  # the loop as it is
+_run: Callable[..., None] = Loop.__call__
 
 
 def _with_factors(change: Change, loop: Loop, args: tuple[Any, ...]) -> None:
@@ -94,10 +94,10 @@ def _with_flushing(loop: Loop, args: tuple[Any, ...]) -> None:
 def _in_loops(run: Run) -> Iterator[None]:
     with plain_kernels(), np.errstate(all="ignore"):
         try:
-            Loop.__call__ = lambda self, *args: run(self, args)  # type: ignore[method-assign]
+            setattr(Loop, "__call__", lambda self, *args: run(self, args))  # noqa: B010  # mypy lets nobody assign it
             yield
         finally:
-            Loop.__call__ = _run  # type: ignore[method-assign]
+            setattr(Loop, "__call__", _run)  # noqa: B010
 
 
 def looped(version: str, run: Run, **declared: Any) -> Declaring:

@@ -1,7 +1,7 @@
 """The arithmetic that a backend declares: where its hardware differs from what oracle/sum-order assumes.
 
-The chapter ``spec/reference/tools/oracle-arithmetic.md`` has the rules and examples of hardware. The bounds of both
-arithmetics follow a declaration; without one they are those of ``number`` and ``rigorous`` alone.
+The chapter ``spec/reference/tools/oracle-arithmetic.md`` has the rules and examples of hardware. Bounds of
+first order and proved bounds follow a declaration; without one they are those of ``number`` and ``rigorous`` alone.
 """
 
 from __future__ import annotations

@@ -246,8 +246,8 @@ def _quotient(a: Number, b: Number) -> Number:
     value = a.value / b.value
     if a.grain is not None and a.value == 0 == a.mass and below + error < INFINITE:
         return Number(value, 0.0, 0.0, a.terms, EXPONENT_OF_ZERO)
-    is_certain = a.grain is not None and b.grain is not None and is_correct("div")
-    if is_certain and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
+    is_halved = math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5 and is_correct("div")
+    if a.grain is not None and b.grain is not None and is_halved:
         grain, mass = a.grain - lowest_bit(b.value), a.mass / below
         if fits(mass, grain):
             return Number(value, 0.0, mass, gathered(a.terms, value), grain)

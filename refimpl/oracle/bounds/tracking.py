@@ -170,11 +170,11 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
         NOW.undecided = False
         try:
             given: list[Any] = []
-            for argument, kind, *how in zip(
+            for argument, kind, is_read, is_written, role in zip(
                 arguments, loop.geometries, loop.read, loop.written, loop.roles, strict=False
             ):
                 if isinstance(argument, np.ndarray):
-                    given.append(as_array(argument, *how))
+                    given.append(as_array(argument, is_read, is_written, role))
                 elif kind is not None:
                     given.append(kind(*[
                         value if type(value) is int else field(kind, name, value)
