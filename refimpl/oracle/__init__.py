@@ -18,6 +18,7 @@ reference.
 """
 
 from .backends import Backend, Capabilities, Crashed, Refused, Unsupported
+from .bounds import Declared
 from .drawing.choices import Exclusions
 from .explaining.causes import Cause, cause_of
 from .explaining.shrinking import shrink
@@ -30,7 +31,7 @@ from .results import Found, Result
 from .searching import search
 
 __all__ = [
-    "Backend", "Capabilities", "Cause", "Crashed", "Exclusions", "Found", "Mismatch", "Refused", "Result",
+    "Backend", "Capabilities", "Cause", "Crashed", "Declared", "Exclusions", "Found", "Mismatch", "Refused", "Result",
     "Unsupported", "Verdict", "cause_of", "check_program", "compare", "expected_of", "judge", "name_of", "program_of",
     "search", "shrink", "text_of", "text_of_found", "trace_of",
 ]

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .backends import Backend
+from .backends import Backend, declared_of
 from .drawing.choices import Exclusions
 from .excluding import set_aside
 from .explaining.causes import Cause
@@ -60,7 +60,7 @@ def judged(backend: Backend, programs: Sequence[Program]) -> Iterator[Verdict]:
     """
     for some in [programs] if hasattr(backend, "run_many") else [[program] for program in programs]:
         for program, answer in zip(some, answers_of(backend, some), strict=True):
-            yield judge_answer(program, answer, confirm=False)
+            yield judge_answer(program, answer, confirm=False, declared=declared_of(backend))
 
 
 def shrunk(

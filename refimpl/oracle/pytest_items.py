@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from ..base import decides
 from . import relations, report_files, reporting, stored
-from .backends import Backend
+from .backends import Backend, declared_of
 from .backends.isolate import isolate as isolated
 from .backends.named import named, read
 from .drawing.choices import Capabilities
@@ -182,7 +182,8 @@ def replay_expected(
     rows = expectations.examples(crashing=crashing)
     answers = answers_of(backend, [program for _, program in rows])
     for (row, program), answer in zip(rows, answers, strict=True):
-        yield row.get("id") or row["example"], _status(row, program, judge_answer(program, answer))
+        verdict = judge_answer(program, answer, declared=declared_of(backend))
+        yield row.get("id") or row["example"], _status(row, program, verdict)
 
 
 def _status(row: dict[str, Any], program: Program, verdict: Verdict) -> str:

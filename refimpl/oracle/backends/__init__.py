@@ -3,12 +3,13 @@
 Adapters import their library, so they are imported one by one: ``refimpl.oracle.backends.torch``.
 """
 
+from .declaring import declaring
 from .decorators import Node, Symbol, executor_backend, forward_backend
 from .isolate import Isolated, isolate
 from .probing import Probed, probe
-from .protocol import Backend, Capabilities, Crashed, Reference, Refused, Unsupported
+from .protocol import Backend, Capabilities, Crashed, Reference, Refused, Unsupported, declared_of
 
 __all__ = [
     "Backend", "Capabilities", "Crashed", "Isolated", "Node", "Probed", "Reference", "Refused", "Symbol", "Unsupported",
-    "executor_backend", "forward_backend", "isolate", "probe",
+    "declared_of", "declaring", "executor_backend", "forward_backend", "isolate", "probe",
 ]

@@ -6,10 +6,12 @@ import json
 from typing import Any
 
 from ...base import decides
+from ..bounds.declared import CHOICES, Declared
 from ..drawing.choices import Capabilities
-from ..programs.fields import fields, listed, maybe, name, one_of, text, truth, whole
+from ..programs.fields import by_name, either, fields, listed, maybe, name, one_of, real, says, text, truth, whole
 from ..programs.messages import PROTOCOL
 from ..programs.values import DTYPES, STYLES
+from .protocol import declared_of
 
 MOST_NAMES = 10_000
 _NAMES = listed(name, MOST_NAMES)
@@ -18,9 +20,28 @@ CAPABILITIES = fields(
     requirements_=listed(one_of("write", "add", "null")), most_operators_=whole(1, 100), empty_=truth,
     others_=listed(whole(1, 7)), corners_=truth,
 )
+_FIELDS_OF_ARITHMETIC = fields(
+    products_=one_of(*filter(None, CHOICES["products"])), sums_=one_of(*filter(None, CHOICES["sums"])),
+    truncated_=truth, flushed_=one_of(*CHOICES["flushed"]), fused_=one_of(*CHOICES["fused"]),
+    ulps_=by_name(either(real, text)), bits_=truth,
+)
+
+
+@says(_FIELDS_OF_ARITHMETIC.schema)
+def arithmetic(value: Any) -> str | None:
+    """An arithmetic that is declared, see ``bounds.declared``."""
+    wrong: str | None = _FIELDS_OF_ARITHMETIC(value)
+    if wrong is None:
+        try:
+            Declared(**value)
+        except ValueError as error:
+            return str(error)
+    return wrong
+
+
 HELLO = fields(
     protocol=whole(PROTOCOL, PROTOCOL), version_=text, describe_=text, inline_=truth, forks_=truth,
-    capabilities_=CAPABILITIES, leaves_out_=_NAMES, names_=_NAMES,
+    capabilities_=CAPABILITIES, declares_=arithmetic, leaves_out_=_NAMES, names_=_NAMES,
 )
 """What the first message may hold; its chapter says what each field means."""
 
@@ -54,4 +75,5 @@ def hello_of(backend: Any) -> dict[str, Any]:
     return {
         "capabilities": json.loads(json.dumps(said)), "version": str(getattr(backend, "version", "")),
         "describe": described() if callable(described) else "", "leaves_out": list(getattr(backend, "leaves_out", ())),
+        "declares": declared_of(backend).as_fields(),
     }

@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from ..bounds import Declared
 from ..drawing.choices import Capabilities
 from ..judging.reference import Program, Trace
 from .hello import capabilities_of
@@ -77,6 +78,7 @@ class Isolated:
         if self.hello.get("leaves_out"):
             self.leaves_out = tuple(self.hello["leaves_out"])
         self.capabilities = capabilities or capabilities_of(self.hello)
+        self.declares = Declared(**self.hello.get("declares", {}))
 
     @property
     def version(self) -> str:

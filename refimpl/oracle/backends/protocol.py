@@ -11,8 +11,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
+from ...base import decides
+from ..bounds import NOTHING, Declared
 from ..drawing.choices import Capabilities
 from ..judging.reference import Program, Trace, trace_of
 from ..programs.interpreter import Refused
@@ -48,6 +50,13 @@ class Backend(Protocol):
         ...
 
 
+@decides("oracle/declared")
+def declared_of(backend: Any) -> Declared:
+    """The arithmetic that a backend declares in its attribute ``declares``; without one nothing is declared."""
+    found: Declared = getattr(backend, "declares", NOTHING)
+    return found
+
+
 class Reference:
     """The reference as a backend: for testing the oracle itself."""
 
@@ -58,4 +67,4 @@ class Reference:
         return trace_of(program)
 
 
-__all__ = ["Backend", "Capabilities", "Crashed", "Reference", "Refused", "Unsupported"]
+__all__ = ["Backend", "Capabilities", "Crashed", "Reference", "Refused", "Unsupported", "declared_of"]

@@ -233,8 +233,16 @@ STYLES = ("dyadic", "smooth", "normal", "tied", "wide", "onehot")
 
 def variant(name: str) -> Any:
     """The backend that sums in the way ``name``, one of ``WAYS``."""
-    operators = Operators(WAYS[name])
+    return backend_of(Operators(WAYS[name]), f"NumPy, {name}")
 
+
+def backend_of(operators: Operators, version: str) -> Any:
+    """A backend of level 2 that follows some rules.
+
+    Args:
+        operators: the rules.
+        version: how the backend describes itself.
+    """
     def run(
         symbol: Symbol, args: Arrays, aux: Arrays, grads_in: Arrays, grad_req: dict[str, str], head_grads: Any,
         is_train: bool,
@@ -258,7 +266,7 @@ def variant(name: str) -> Any:
         found = {name: slopes.get(i, np.zeros_like(args[name])) for i, name in wanted}
         return outputs, {n: grads_in[n] + g if grad_req[n] == "add" else g for n, g in found.items()}, aux
 
-    return described(executor_backend(operators=operators.rules, styles=STYLES)(run), f"NumPy, {name}")
+    return described(executor_backend(operators=operators.rules, styles=STYLES)(run), version)
 
 
 sequential, backwards, pairwise, blocked, double = map(variant, WAYS)

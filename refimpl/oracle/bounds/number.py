@@ -19,7 +19,7 @@ from ...base import decides
 from .comparable import Comparable
 from .corners import Kind, infinite_product, infinite_quotient, quotient_by_zero
 from .ieee import plain
-from .precision import DOUBLE, NOW, Precision
+from .precision import DOUBLE, NOW, Precision, has_reciprocal, is_correct, units_of
 
 EXPONENT_OF_ZERO = 4096
 INFINITE = math.inf
@@ -45,7 +45,7 @@ class Number(Comparable):
     ``grain`` is the exponent of the lowest bit of all its terms, or None when the number is not exact.
     """
 
-    __slots__ = ("error", "grain", "mass", "terms", "value")
+    __slots__ = ("error", "grain", "mass", "only", "terms", "value")  # for only see determined
 
     def __init__(self, value: float, error: float, mass: float, terms: int, grain: int | None) -> None:
         self.value, self.error, self.mass, self.terms, self.grain = value, error, mass, terms, grain
@@ -174,7 +174,7 @@ def fits(mass: float, grain: int) -> bool:
     if not mass <= now.largest:  # also where it is not a number
         return False
     # less, not equal: in double precision a mass of 2**53 may have been rounded down to that
-    return mass < _power_of_two(grain + now.bits) and _power_of_two(grain) >= now.smallest
+    return mass < _power_of_two(grain + now.bits) and _power_of_two(grain) >= now.least
 
 
 @lru_cache(maxsize=1 << 13)
@@ -220,7 +220,7 @@ def _short_sum(value: float, error: float, mass: float, terms: int, units: float
         return free(value)
     total = error * (1 + 4 * now.unit) + units * now.unit * (mass + error)
     if abs(value) - total < now.smallest:
-        total += (terms + 1) * now.smallest
+        total += (terms + 1) * now.lost
     return Number(value, total, mass, terms, None)
 
 
@@ -246,16 +246,19 @@ def _quotient(a: Number, b: Number) -> Number:
     value = a.value / b.value
     if a.grain is not None and a.value == 0 == a.mass and below + error < INFINITE:
         return Number(value, 0.0, 0.0, a.terms, EXPONENT_OF_ZERO)
-    if a.grain is not None and b.grain is not None and math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5:
+    is_halved = math.isfinite(value) and abs(math.frexp(b.value)[0]) == 0.5 and is_correct("div")
+    if a.grain is not None and b.grain is not None and is_halved:
         grain, mass = a.grain - lowest_bit(b.value), a.mass / below
         if fits(mass, grain):
             return Number(value, 0.0, mass, gathered(a.terms, value), grain)
     if math.isinf(b.value) or not math.isfinite(a.value):
         return infinite_quotient(_KIND, a, b, value)
-    # one more unit, because a product with the reciprocal is as good
+    if not (is_correct("div") or has_reciprocal(below)):
+        return free(value)
+    units, near = units_of("div", 2)[0], below - error  # 2, because a product with the reciprocal is as good
     if 0 < a.terms <= SHORT:
-        return _short_sum(value, (a.error + abs(value) * error) / (below - error), a.mass / (below - error), a.terms, 2)
-    return rounded(value, (a.split() + abs(value) * error) / (below - error), units=2)
+        return _short_sum(value, (a.error + abs(value) * error) / near, a.mass / near, a.terms, units)
+    return rounded(value, (a.split() + abs(value) * error) / near, units)
 
 
 def _remainder(a: Number, b: Number) -> Number:
@@ -319,7 +322,7 @@ def rounded(value: float, error: float, units: float = 1) -> Number:
         return exactly(value) if error == 0 and not math.isfinite(value) else free(value)
     total = error * (1 + 4 * NOW.precision.unit) + units * NOW.precision.unit * (size + error)
     if size - error < NOW.precision.smallest:
-        total += NOW.precision.smallest
+        total += NOW.precision.lost
     return Number(value, total, size, 0, None)
 
 
@@ -332,7 +335,8 @@ def cast(value: Any, precision: Precision) -> Number:
         if not math.isfinite(size):
             return exactly(value.value)
         if size == 0 or (
-            value.grain >= math.frexp(size)[1] - precision.bits and precision.smallest <= size <= precision.largest
+            value.grain >= math.frexp(size)[1] - precision.bits and size <= precision.largest
+            and (precision.smallest <= size or _power_of_two(value.grain) >= precision.least)
         ):
             return value  # still the sum that it is: what is added later may have been added first
     if is_pole(value):
@@ -340,7 +344,7 @@ def cast(value: Any, precision: Precision) -> Number:
     size, error = abs(value.value), value.bound()
     if not size + error <= precision.largest:
         return free(value.value)
-    error += precision.unit * (size + error) + (precision.smallest if size - error < precision.smallest else 0.0)
+    error += precision.unit * (size + error) + (precision.lost if size - error < precision.smallest else 0.0)
     return Number(value.value, error, size, 0, None)
 
 

@@ -15,6 +15,7 @@ from ...base import decides
 from . import number as numbers
 from .ieee import plain
 from .number import INFINITE, Number, exactly, free, is_pole, number, pole, rounded
+from .precision import is_correct, units_of
 
 UNITS: dict[str, float] = {
     "sqrt": 2, "fabs": 0, "gamma": 32, "lgamma": 32, "erfc": 16, "tan": 8, "sinh": 8, "cosh": 8, "asin": 8,
@@ -31,15 +32,21 @@ def _lifted(name: str) -> Callable[[Any], Any]:
     function: Callable[[float], float] = getattr(math, name)
     own = UNITS.get(name, OTHER_UNITS)
 
+    def inexact(x: Number, value: float, error: float) -> Number:
+        units, absolute = units_of(name, own, abs(x.value) + x.bound())
+        return rounded(value, error + absolute, units)
+
     def of_exact(x: Number, value: float) -> Number:
         """The result where the argument is without error."""
         if math.isnan(value):
             return exactly(value)
+        if not is_correct(name):
+            return inexact(x, value, 0.0) if math.isfinite(value) else pole(value)
         if name == "sqrt" and Fraction(value) ** 2 == Fraction(x.value):  # the product of floats may be rounded
             return exactly(value)
         if value in (0.0, 1.0) and name not in ("gamma", "lgamma"):
             return exactly(value)  # exp(0), cos(0), tanh(0): every library has these right
-        return rounded(value, 0.0, own) if math.isfinite(value) else pole(value)
+        return inexact(x, value, 0.0) if math.isfinite(value) else pole(value)
 
     def lifted(x: Any) -> Any:
         x = number(x)
@@ -52,7 +59,7 @@ def _lifted(name: str) -> Callable[[Any], Any]:
         if error == INFINITE:
             return free(value)
         if name in _BOUNDED_SLOPE:
-            return rounded(value, error * _BOUNDED_SLOPE[name], own)
+            return inexact(x, value, error * _BOUNDED_SLOPE[name])
         least = max(x.value - error, 0.0) if name == "sqrt" and x.value >= 0 else x.value - error
         low, high = plain(function, least), plain(function, x.value + error)
         if not (math.isfinite(low) and math.isfinite(high) and math.isfinite(value)):
@@ -65,7 +72,7 @@ def _lifted(name: str) -> Callable[[Any], Any]:
             if bend > 0.1 * spread + 1e-12 * abs(value):
                 return free(value)
             spread *= 1.2
-        return rounded(value, spread, own)
+        return inexact(x, value, spread)
 
     return lifted
 

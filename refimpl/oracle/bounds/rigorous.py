@@ -16,7 +16,7 @@ from .comparable import Comparable
 from .corners import Kind, infinite_product, infinite_quotient, quotient_by_zero
 from .ieee import plain
 from .number import EXPONENT_OF_ZERO, INFINITE, SHORT, fits, gathered
-from .precision import NOW, Precision
+from .precision import NOW, Precision, has_reciprocal, is_correct, units_of
 from .rationals import (
     Value,
     above,
@@ -55,7 +55,7 @@ made = _Made()
 class Enclosure(Comparable):
     """A value and the largest error of any legitimate computation of it; the fields are those of ``number.Number``."""
 
-    __slots__ = ("error", "grain", "mass", "terms", "value")
+    __slots__ = ("error", "grain", "mass", "only", "terms", "value")
 
     def __init__(self, value: Value, error: Value, mass: Value, terms: int, grain: int | None) -> None:
         made.numbers += 1
@@ -69,20 +69,20 @@ class Enclosure(Comparable):
             return 0
         if self.error == INFINITE or not self.terms:
             return self.error
-        unit, least = Fraction(NOW.precision.unit), Fraction(NOW.precision.smallest)
+        unit, lost = Fraction(NOW.precision.unit), Fraction(NOW.precision.lost)
         if self.terms == 1:
             size = abs(Fraction(self.value))
-            flushed = least if size + self.error and size - self.error < 2 * least else 0
+            flushed = lost if size + self.error and size - self.error < 2 * NOW.precision.smallest else 0
             return up(self.error + unit * (size + self.error) + flushed)
         # n additions in any order are wrong by n * unit * mass (Jeannerod and Rump, 2013), and may flush n results
-        return up(self.error + self.terms * (unit * Fraction(self.mass) * (1 + self.terms * unit) + 2 * least))
+        return up(self.error + self.terms * (unit * Fraction(self.mass) * (1 + self.terms * unit) + 2 * lost))
 
     def split(self) -> Value:
         """How far this may be off as a factor; see ``Number.split``."""
         if not self.terms or self.error == INFINITE:
             return self.bound()
-        count, unit, least = self.terms + 1, Fraction(NOW.precision.unit), Fraction(NOW.precision.smallest)
-        return up(self.error + count * (unit * Fraction(self.mass) * (1 + (count + 1) * unit) + 2 * least))
+        count, unit, lost = self.terms + 1, Fraction(NOW.precision.unit), Fraction(NOW.precision.lost)
+        return up(self.error + count * (unit * Fraction(self.mass) * (1 + (count + 1) * unit) + 2 * lost))
 
     def pair(self) -> tuple[float, float]:
         """The value in double precision, and a bound of the distance from that."""
@@ -221,7 +221,7 @@ def rounded(value: Value, error: Value, units: float = 1) -> Enclosure:
     size = abs(Fraction(near)) + error
     total = error + Fraction(units) * Fraction(now.unit) * size * (1 + Fraction(units) * Fraction(now.unit))
     if abs(near) - total < 2 * now.smallest:
-        total += 2 * Fraction(now.smallest)
+        total += 2 * Fraction(now.lost)
     total = up(total)
     if not abs(near) + total <= now.largest:
         return free(value)
@@ -237,14 +237,15 @@ def cast(value: Any, precision: Precision) -> Enclosure:
     if value.grain is not None and not finite(size):
         return exactly(value.value)
     if value.grain is not None and (size == 0 or (
-        size < Fraction(2) ** (value.grain + precision.bits) and precision.smallest <= size <= precision.largest
+        size < Fraction(2) ** (value.grain + precision.bits) and size <= precision.largest
+        and (precision.smallest <= size or Fraction(2) ** value.grain >= precision.least)
     )):
         return value  # as in number.cast
     if not finite(size) or not size + error <= precision.largest:
         return free(value.value)
     error = error + Fraction(precision.unit) * (Fraction(size) + error)
     if size - error < 2 * precision.smallest:
-        error += 2 * Fraction(precision.smallest)
+        error += 2 * Fraction(precision.lost)
     error = up(error)
     return Enclosure(value.value, error, up(size + error), 0, None)
 
@@ -287,20 +288,20 @@ def _product(a: Enclosure, b: Enclosure) -> Enclosure:
         return free(value)
     x, y, terms = size_of(a.value), size_of(b.value), a.terms + b.terms
     if 0 < terms <= SHORT:
-        flushed = (x * b.terms + y * a.terms) * 2 * Fraction(NOW.precision.smallest)  # in what is not taken apart
+        flushed = (x * b.terms + y * a.terms) * 2 * Fraction(NOW.precision.lost)  # in what is not taken apart
         mass = max(Fraction(a.mass) * (y + error_b), Fraction(b.mass) * (x + error_a))
         return _short_sum(value, x * b.error + y * a.error + error_a * error_b + flushed, mass, terms, 1)
     return rounded(value, up(x * error_b + y * error_a + error_a * error_b))
 
 
-def _short_sum(value: Value, error: Value, mass: Value, terms: int, units: int) -> Enclosure:
+def _short_sum(value: Value, error: Value, mass: Value, terms: int, units: float) -> Enclosure:
     """See ``number``: ``mass`` is of the terms before they are rounded."""
     now = NOW.precision
     near = value if type(value) is float else cut(value, False)
-    off = units * Fraction(now.unit) * mass * (1 + units * Fraction(now.unit))
+    off = Fraction(units) * Fraction(now.unit) * mass * (1 + Fraction(units) * Fraction(now.unit))
     total = error + abs(Fraction(value) - Fraction(near)) + off
     if abs(near) - total < 2 * now.smallest:
-        total += (terms + 1) * 2 * Fraction(now.smallest)
+        total += (terms + 1) * 2 * Fraction(now.lost)
     if not mass + total <= now.largest:
         return free(value)
     return Enclosure(near or 0.0, up(total), up(mass + off), terms, None)
@@ -318,18 +319,17 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
     if not finite(b.value) or not finite(a.value):
         return infinite_quotient(_KIND, a, b, value)
     mass, size = Fraction(a.mass) / abs(Fraction(b.value)), size_of(value)
-    if a.grain is not None and b.grain is not None and abs(math.frexp(b.value)[0]) == 0.5:
+    if a.grain is not None and b.grain is not None and is_correct("div") and abs(math.frexp(b.value)[0]) == 0.5:
         grain = a.grain - math.frexp(b.value)[1] + 1
         if fits(mass, grain):  # type: ignore[arg-type]  # of either arithmetic
             return Enclosure(value, 0, mass, gathered(a.terms, value), grain)
     off = a.split()
-    if off == INFINITE:
+    if off == INFINITE or not (is_correct("div") or has_reciprocal(abs(b.value))):
         return free(value)
-    # one more unit, because a product with the reciprocal is as good
+    near, units = abs(b.value) - error, units_of("div", 2)[0]  # 2, because a product with the reciprocal is as good
     if 0 < a.terms <= SHORT:
-        near = abs(b.value) - error
-        return _short_sum(value, (a.error + size * error) / near, Fraction(a.mass) / near, a.terms, 2)
-    return rounded(value, up((off + size * error) / (abs(b.value) - error)), units=2)
+        return _short_sum(value, (a.error + size * error) / near, Fraction(a.mass) / near, a.terms, units)
+    return rounded(value, up((off + size * error) / near), units)
 
 
 def _remainder(a: Enclosure, b: Enclosure) -> Enclosure:

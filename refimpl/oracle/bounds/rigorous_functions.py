@@ -16,6 +16,7 @@ from typing import Any
 from . import rigorous
 from .ieee import plain
 from .number_functions import OTHER_UNITS, UNITS, with_sign_of
+from .precision import is_correct, units_of
 from .rationals import Value, above, below, finite, plus, to_float, value_of
 from .rigorous import SLACK, Enclosure, exactly, free, is_pole, number, rounded, whole
 
@@ -66,12 +67,18 @@ def _lifted(name: str) -> Callable[[Any], Enclosure]:
     function: Callable[[float], float] = getattr(math, name)
     own = UNITS.get(name, OTHER_UNITS)
 
+    def inexact(x: Enclosure, value: Value, error: Value) -> Enclosure:
+        units, absolute = units_of(name, own, above(abs(x.value) + x.bound()))
+        return rounded(value, error + Fraction(absolute), units)
+
     def of_exact(x: Enclosure, near: float) -> Enclosure | None:
         """The result where the argument is without error, if it is known exactly."""
         if not math.isfinite(near):
             return exactly(near) if math.isnan(near) else rigorous.pole(near)
         if name == "fabs":
             return abs(x)
+        if not is_correct(name):
+            return None
         if name == "sqrt" and Fraction(near) ** 2 == x.value:
             return exactly(near)
         if x.value in (0, 1) and near in (0.0, 1.0) and name not in ("gamma", "lgamma"):
@@ -94,14 +101,14 @@ def _lifted(name: str) -> Callable[[Any], Enclosure]:
         middle = value_of(near)
         if name in LIPSCHITZ:  # never steeper than 1
             off = abs(Fraction(to_float(x.value)) - Fraction(x.value))
-            return rounded(middle, error + off + abs(Fraction(near)) * SLACK, own)
+            return inexact(x, middle, error + off + abs(Fraction(near)) * SLACK)
         low, high = below(x.value - error), above(x.value + error)
         if name == "sqrt" and x.value >= 0:
             low = max(low, 0.0)
         limits = _range(name, low, high)
         if limits is None:
             return free(near)
-        return rounded(middle, max(abs(limit - Fraction(middle)) for limit in limits), own)
+        return inexact(x, middle, max(abs(limit - Fraction(middle)) for limit in limits))
 
     return lifted
 

@@ -22,6 +22,7 @@ from ...base import decides
 from ...kernels.foundation.buffer import Buffer
 from ...ndarray import NDArray
 from .arithmetic import FIRST_ORDER, Arithmetic
+from .declared import NOTHING, Declared
 from .precision import DOUBLE, HALF, NOW, SINGLE, Precision, use
 
 PRECISIONS = {np.dtype(np.float16): HALF, np.dtype(np.float32): SINGLE, np.dtype(np.float64): DOUBLE}
@@ -35,10 +36,11 @@ class Shadow:
 
     Args:
         arithmetic: of these numbers.
+        declared: the arithmetic of the implementation under test.
     """
 
-    def __init__(self, arithmetic: Arithmetic = FIRST_ORDER) -> None:
-        self.arithmetic = arithmetic
+    def __init__(self, arithmetic: Arithmetic = FIRST_ORDER, declared: Declared = NOTHING) -> None:
+        self.arithmetic, self.declared = arithmetic, declared
         self._numbers: dict[int, tuple[Any, float]] = {}
         self._left: dict[float, Any] = {}  # numbers with errors that left for the host, by what was stored of them
         self._constants: dict[float, Any] = {}  # what came from the host, without zeros, which have signs, and NaN
@@ -100,10 +102,17 @@ class Shadow:
         """The numbers behind an array of a floating dtype, for the elements whose values have not changed since."""
         constants = {} if self._left else self._constants
         kept = zip(map(self._numbers.get, self._addresses(flat)), flat.tolist(), strict=True)
-        return [
+        found = [
             known[0] if known is not None and known[1] == stored
             else constants[stored] if stored in constants else self._number(known, stored) for known, stored in kept
         ]
+        if self.declared.flushed == "operands":
+            smallest, zero = PRECISIONS[flat.dtype].smallest, self.arithmetic.exactly(0.0)
+            return [
+                self.arithmetic.covering(x, zero) if x.value and abs(x.value) - x.bound() < smallest else x
+                for x in found
+            ]
+        return found
 
     def _number(self, known: tuple[Any, float] | None, stored: float) -> Any:
         """The number of an element that holds ``stored``, which is no constant that was met, or NaN."""
@@ -118,6 +127,26 @@ class Shadow:
         if precision is not SINGLE or (value.grain is None and value.terms == 0):
             return self.arithmetic.cast(value, precision)
         return value
+
+    def addends(self, found: list[Any], total: Precision) -> list[Any]:
+        """Numbers for a loop that adds up in ``total``, instead of the current precision, what it makes of them."""
+        kind, finer = self.arithmetic.kind, NOW.precision.unit / total.unit
+        return [
+            each if each.grain is not None or not each.terms
+            else kind(each.value, each.split(), each.mass, 0, None) if finer > 1
+            else kind(each.value, each.error, each.mass, math.ceil(each.terms * finer), None) for each in found
+        ]
+
+    @decides("oracle/declared-sums")
+    def added_up(self, value: Any, precision: Precision) -> Any:
+        """The element of an array of a precision for a number that was added up in the current one."""
+        if type(value) is not self.arithmetic.kind:
+            value = self.arithmetic.number(value)
+        coarser = NOW.precision.unit / precision.unit
+        if value.grain is not None or coarser < 1 or not value.mass < math.inf:
+            return self.arithmetic.cast(value, precision)
+        # still a sum, to which a bias may be added first; one addition more stands for the last rounding
+        return self.arithmetic.kind(value.value, value.error, value.mass, round((value.terms + 1) * coarser), None)
 
     def keep(self, flat: np.ndarray, made: list[Any], written: Collection[int] | None = None) -> None:
         """Write numbers that fit to an array of a floating dtype: all of ``made``, or those at ``written``."""
@@ -178,22 +207,23 @@ class Shadow:
 class Written(list[Any]):
     """An array of a floating dtype that a loop writes and does not read: the written numbers, None elsewhere."""
 
-    __slots__ = ("flat", "precision", "shadow")
+    __slots__ = ("fit", "flat", "precision", "shadow")
 
-    def __init__(self, flat: np.ndarray, shadow: Shadow) -> None:
+    def __init__(self, flat: np.ndarray, shadow: Shadow, total: Precision | None = None) -> None:
         super().__init__([None] * flat.size)
         self.flat, self.shadow, self.precision = flat, shadow, PRECISIONS[flat.dtype]
+        self.fit = shadow.fitted if total is None else shadow.added_up
 
     def ended(self, free: bool) -> None:
         """Keep the numbers that a loop wrote; behind an undecided branch they are ``free``."""
-        shadow, precision, written = self.shadow, self.precision, []
-        kind, is_single = shadow.arithmetic.kind, precision is SINGLE
+        shadow, precision, fit, written = self.shadow, self.precision, self.fit, []
+        kind, is_single = shadow.arithmetic.kind, precision is SINGLE and fit == shadow.fitted
         for i, each in enumerate(self):
             if each is None:
                 continue
             written.append(i)
             if not (is_single and type(each) is kind and (each.grain is not None or each.terms)):
-                self[i] = shadow.fitted(each, precision)
+                self[i] = fit(each, precision)
         shadow.keep(self.flat, self, written)
         if free:
             shadow.set_free(self.flat, written)
@@ -202,17 +232,18 @@ class Written(list[Any]):
 class Elements(list[Any]):
     """An array of a floating dtype that a loop reads and writes: numbers that fit."""
 
-    __slots__ = ("flat", "precision", "shadow", "written")
+    __slots__ = ("flat", "is_total", "precision", "shadow", "written")
 
-    def __init__(self, flat: np.ndarray, shadow: Shadow) -> None:
-        super().__init__(shadow.numbers(flat))
-        self.flat, self.shadow, self.precision = flat, shadow, PRECISIONS[flat.dtype]
+    def __init__(self, flat: np.ndarray, shadow: Shadow, total: Precision | None = None) -> None:
+        found = shadow.numbers(flat)
+        super().__init__(found if total is None else shadow.addends(found, total))
+        self.flat, self.shadow, self.precision, self.is_total = flat, shadow, PRECISIONS[flat.dtype], total is not None
         self.written: set[int] = set()
 
     def __setitem__(self, i: Any, value: Any) -> None:
         if type(i) is not int:
             i = int(i)
-        super().__setitem__(i, self.shadow.fitted(value, self.precision))
+        super().__setitem__(i, value if self.is_total else self.shadow.fitted(value, self.precision))
         self.written.add(i)
 
     @property
@@ -226,6 +257,8 @@ class Elements(list[Any]):
 
     def ended(self, free: bool) -> None:
         """Keep the numbers that a loop wrote; behind an undecided branch they are ``free``."""
+        for i in self.written if self.is_total else ():
+            super().__setitem__(i, self.shadow.added_up(self[i], self.precision))
         if self.written:
             self.shadow.keep(self.flat, self, self.written)
         if free:

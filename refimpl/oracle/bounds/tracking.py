@@ -32,6 +32,8 @@ from ...kernels.foundation.texts import flattened, geometries_of
 from ...module.thread_pool import ThreadPool
 from .alternatives import COORDINATE_UNITS, ORDINARY_SIDE, POWER_UNITS, coordinates_of, is_rest_of_power, loop_beside
 from .arithmetic import FIRST_ORDER, Arithmetic
+from .declared import NOTHING, Declared, in_force
+from .matrix_products import ADDEND, FACTOR, role_of
 from .precision import NOW, SINGLE, use
 from .shadow import PRECISIONS, Elements, Shadow, Whole, Written
 from .theorems import theorem_for
@@ -90,6 +92,8 @@ class _Lifted(NamedTuple):
     """A loop over flat arrays that an implementation may run instead."""
     is_continuous: bool
     """Whether its result hardly changes from one branch to the other."""
+    roles: list[str]
+    """FACTOR, ADDEND or nothing for each parameter; see ``matrix_products``."""
 
     def others(self, given: list[Any]) -> list[Callable[[], None]]:
         """Loops that an implementation may run instead, on the same arguments."""
@@ -110,6 +114,7 @@ def _lifted_loop(function: FunctionType, arithmetic: Arithmetic) -> _Lifted:
     return _Lifted(
         body, [geometries.get(name) for name in names], [name not in written for name in names],
         [name not in read for name in names], other and _lifted_formula(other, arithmetic), continuous,
+        [role_of(function, name) for name in names],
     )
 
 
@@ -144,24 +149,32 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
         loop = _lifted_loop(function, shadow.arithmetic)
         arrays: list[Any] = []  # those that the loop may write
 
-        def as_array(flat: np.ndarray, is_read: bool, is_written: bool) -> Any:
+        def as_array(flat: np.ndarray, is_read: bool, is_written: bool, role: str) -> Any:
+            converted = operand if role == FACTOR else total if role == ADDEND else None
             if flat.dtype not in PRECISIONS:
                 made: Any = Whole(flat, shadow)
+            elif converted is not None:
+                return [shadow.arithmetic.cast(each, converted) for each in shadow.numbers(flat)]
             elif is_read:
-                return shadow.numbers(flat)
+                found = shadow.numbers(flat)
+                return found if total is None else shadow.addends(found, total)
             else:
-                made = (Written if is_written else Elements)(flat, shadow)
+                made = (Written if is_written else Elements)(flat, shadow, total)
             arrays.append(made)
             return made
 
         kinds = [PRECISIONS[a.dtype] for a in arguments if isinstance(a, np.ndarray) and a.dtype in PRECISIONS]
-        before = use(max(kinds, key=lambda kind: kind.unit, default=SINGLE)), NOW.undecided
+        own = max(kinds, key=lambda kind: kind.unit, default=SINGLE)
+        operand, total = shadow.declared.operand(own), shadow.declared.total(own) if any(loop.roles) else None
+        before = use(own), NOW.undecided
         NOW.undecided = False
         try:
             given: list[Any] = []
-            for argument, kind, *how in zip(arguments, loop.geometries, loop.read, loop.written, strict=False):
+            for argument, kind, is_read, is_written, role in zip(
+                arguments, loop.geometries, loop.read, loop.written, loop.roles, strict=False
+            ):
                 if isinstance(argument, np.ndarray):
-                    given.append(as_array(argument, *how))
+                    given.append(as_array(argument, is_read, is_written, role))
                 elif kind is not None:
                     given.append(kind(*[
                         value if type(value) is int else field(kind, name, value)
@@ -172,6 +185,7 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
             others = loop.others(given)
             numbers = [array for array in arrays if type(array) is Elements] if others else []
             held = [list(array) for array in numbers]
+            use(total or own)
             loop.body(*given)
             free = NOW.undecided
             if loop.beside is not None or (others and free):
@@ -214,15 +228,16 @@ def _leaning(lean: int, body: Callable[..., None], given: list[Any]) -> None:
 
 @decides("oracle/one-thread")
 @contextmanager
-def tracking(arithmetic: Arithmetic = FIRST_ORDER) -> Iterator[Shadow]:
+def tracking(arithmetic: Arithmetic = FIRST_ORDER, declared: Declared = NOTHING) -> Iterator[Shadow]:
     """Within this block every loop over the CPU's arrays computes bounds too; see the module's text.
 
     For one thread: the engine must be ``NaiveEngine``, which is the default.
 
     Args:
         arithmetic: FIRST_ORDER, or RIGOROUS, which is slower and proves its bounds.
+        declared: the arithmetic of the implementation under test.
     """
-    shadow = Shadow(arithmetic)
+    shadow = Shadow(arithmetic, declared)
     plain_to, plain_from = Buffer.to_numpy, Buffer.fill_from
     plain_copy, plain_fill = Buffer.copy_from, Buffer.fill
 
@@ -254,7 +269,10 @@ def tracking(arithmetic: Arithmetic = FIRST_ORDER) -> Iterator[Shadow]:
         (Buffer, "fill", fill), (ThreadPool, "run", in_turn),
     ]
     plain = [(owner, name, getattr(owner, name)) for owner, name, _ in replaced]
-    with plain_kernels(), interpreted_loops(_interpreter(shadow)), np.errstate(all="ignore"):
+    with (
+        plain_kernels(), interpreted_loops(_interpreter(shadow)), np.errstate(all="ignore"),
+        in_force(declared, arithmetic),
+    ):
         try:
             for owner, name, method in replaced:
                 setattr(owner, name, method)

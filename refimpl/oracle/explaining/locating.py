@@ -17,7 +17,7 @@ import numpy as np
 
 from ...kernels.foundation import get
 from ...kernels.foundation.refusal import MXNetError
-from ..backends import Backend, Refused
+from ..backends import Backend, Refused, declared_of
 from ..judging.comparing import Mismatch, Verdict, answers_of, judge_answer
 from ..judging.reference import Program, trace_of
 from ..programs.values import array_of
@@ -281,7 +281,7 @@ class _Taps:
         """The programs that fail, in their order."""
         answers = answers_of(self.backend, [program for _, program in given])
         for (number, program), answer in zip(given, answers, strict=True):
-            verdict = judge_answer(program, answer)
+            verdict = judge_answer(program, answer, declared=declared_of(self.backend))
             if verdict.status == "failed":
                 yield number, (verdict.mismatches[0], program)
 
@@ -303,7 +303,7 @@ class _Taps:
         tapped = {**self.program, "heads": [*given, *more], "steps": steps}
         try:
             answer = answers_of(self.backend, [tapped])[0]
-            verdict = judge_answer(tapped, answer)
+            verdict = judge_answer(tapped, answer, declared=declared_of(self.backend))
         except Refused:
             verdict = Verdict("discarded")
         wrong = {m.name.partition("/")[2]: m for m in verdict.mismatches}

@@ -17,7 +17,7 @@ import refimpl
 from ...kernels.foundation import get
 from ...kernels.foundation.params import defaults
 from ...symbol.calls import attribute_text
-from ..backends import Backend
+from ..backends import Backend, declared_of
 from ..drawing.choices import Capabilities
 from ..drawing.drawn_graphs import JOIN, KEEP_SHAPE
 from ..judging.comparing import answers_of, judge_answer
@@ -58,7 +58,9 @@ def neighbours(backend: Backend, program: Program, seen: str = "", attempts: int
     answers = answers_of(backend, [changed for _, changed in chosen])
     found = []
     for (change, changed), answer in zip(chosen, answers, strict=True):
-        verdict = judge_answer(changed, answer, confirm=program["level"] <= 2)  # else it takes seconds each
+        verdict = judge_answer(
+            changed, answer, confirm=program["level"] <= 2, declared=declared_of(backend)  # else it takes seconds each
+        )
         refused = any(m.kind == "refused" for m in verdict.mismatches)
         if verdict.status in ("passed", "failed") and not refused:
             found.append(Neighbour(change, verdict.status == "passed", changed))

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base import decides
-from ..backends import Backend, Crashed, Refused, Unsupported
+from ..backends import Backend, Crashed, Refused, Unsupported, declared_of
+from ..bounds import NOTHING, Declared
 from .cluster_histories import violations_of
 from .reference import Expected, Program, Trace, Truth
 from .statistical import can_judge, draws_numbers, unlikely
@@ -91,7 +92,7 @@ def judge(backend: Backend, program: Program, *, confirm: bool = True) -> Verdic
         program: a checked program.
         confirm: whether suspects are judged by the second bound too.
     """
-    return judge_answer(program, answers_of(backend, [program])[0], confirm=confirm)
+    return judge_answer(program, answers_of(backend, [program])[0], confirm=confirm, declared=declared_of(backend))
 
 
 def answers_of(backend: Backend, programs: Sequence[Program]) -> list[Answer]:
@@ -114,7 +115,8 @@ def answers_of(backend: Backend, programs: Sequence[Program]) -> list[Answer]:
 
 
 def judge_answer(
-    program: Program, answer: Answer, *, same_numbers: bool = False, truth: Truth | None = None, confirm: bool = True
+    program: Program, answer: Answer, *, same_numbers: bool = False, truth: Truth | None = None, confirm: bool = True,
+    declared: Declared = NOTHING,
 ) -> Verdict:
     """Compare an implementation's answer to a program with the expected values.
 
@@ -124,11 +126,12 @@ def judge_answer(
         same_numbers: whether equal seeds must give equal random numbers.
         truth: the expected values, if another answer to the program was judged before.
         confirm: whether suspects are judged by the second bound too.
+        declared: the arithmetic of the implementation, without ``truth``.
 
     Raises:
         Exception: ``answer``, if it is any other exception: a fault of the adapter.
     """
-    is_shared, truth = truth is not None, truth or Truth(program)
+    is_shared, truth = truth is not None, truth or Truth(program, declared)
     try:
         if program["level"] != 7:
             truth.trace  # noqa: B018  # what the reference refuses, an implementation may too
@@ -180,18 +183,23 @@ def _compared(
     """Compare; where other answers are judged by the same truth, all bounds are found at once."""
     if draws_numbers(truth.program) and not same_numbers:
         return _judged_by_distribution(truth.program, ours, theirs)
+    if truth.declared.bits:
+        return _judged_by_bits(ours, theirs)
 
     if not confirm and truth.program["level"] > 2:  # bounds of a training take a second
         rough = compare_within(ours, theirs, lambda: {name: _roughly(array) for name, array in ours.items()})
         if rough.mismatches:
             return rough
 
+    is_ours = truth.declared.keeps_reference()
+
     def expected() -> dict[str, Expected]:
         if is_shared:
             return truth.expected
-        return truth.expected_of({name for name, mine in ours.items() if not _are_equal(mine, theirs.get(name))})
+        wanted = {name for name, mine in ours.items() if not (is_ours and _are_equal(mine, theirs.get(name)))}
+        return truth.expected_of(wanted)
 
-    return compare_within(ours, theirs, expected, (lambda: truth.proved) if confirm else None)
+    return compare_within(ours, theirs, expected, (lambda: truth.proved) if confirm else None, is_ours=is_ours)
 
 
 def _roughly(reference: np.ndarray) -> Expected:
@@ -211,7 +219,7 @@ def _are_equal(one: np.ndarray, other: np.ndarray | None) -> bool:
 
 def compare_within(
     ours: Trace, theirs: Trace, expect: Callable[[], dict[str, Expected]],
-    prove: Callable[[], dict[str, Expected] | None] | None = None,
+    prove: Callable[[], dict[str, Expected] | None] | None = None, *, is_ours: bool = True,
 ) -> Verdict:
     """Compare two traces of code that also ran here under :func:`bounds.tracking`.
 
@@ -220,18 +228,43 @@ def compare_within(
         theirs: the trace to be judged. Arrays that the reference does not have are ignored.
         expect: gives values in double precision and bounds; it is called where an element is not equal.
         prove: gives them with proved bounds, or None where these are too expensive; without it nothing is confirmed.
+        is_ours: whether the reference's trace is right; it need not be where a narrower arithmetic is declared.
     """
     verdict = Verdict("passed")
     expected, proved = cache(expect), cache(prove or (lambda: None))
     for name, reference, got in _of_one_form(verdict, ours, theirs):
-        if _are_equal(reference, got):
+        if is_ours and _are_equal(reference, got):
             verdict.exact += got.size
             continue
-        mismatch = _judge(verdict, name, reference, got, expected()[name])
+        shown = reference if is_ours else _finite(reference, expected()[name])
+        mismatch = _judge(verdict, name, shown, got, expected()[name])
         if mismatch is not None:
-            mismatch = _confirmed(verdict, mismatch, reference, proved())
+            mismatch = _confirmed(verdict, mismatch, shown, proved())
         if mismatch is not None:
             verdict.mismatches.append(mismatch)
+    return _ended(verdict)
+
+
+@decides("oracle/declared-reference")
+def _finite(reference: np.ndarray, expected: Expected) -> np.ndarray:
+    """The reference's array where it decides that an element is free: where it is finite and the value is not."""
+    values = expected.values
+    return np.where(np.isfinite(reference) & np.isfinite(values), values, reference)
+
+
+@decides("oracle/declared-bits")
+def _judged_by_bits(ours: Trace, theirs: Trace) -> Verdict:
+    """Every element must have the reference's bits; any NaN is as good as another."""
+    verdict = Verdict("passed")
+    for name, reference, got in _of_one_form(verdict, ours, theirs):
+        wrong = reference != got
+        if got.dtype.kind == "f":
+            wrong |= np.signbit(reference) != np.signbit(got)
+            wrong &= ~(np.isnan(reference) & np.isnan(got))
+        verdict.exact += got.size
+        if wrong.any():
+            values = reference.astype(np.float64)
+            verdict.mismatches.append(_value(name, Expected(values, np.zeros(values.shape)), got, wrong))
     return _ended(verdict)
 
 

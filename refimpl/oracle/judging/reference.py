@@ -20,7 +20,7 @@ import refimpl
 from ...base import decides
 from ...kernels.foundation import get
 from ...kernels.foundation.loop import plain_kernels
-from ..bounds import RIGOROUS, rigorous, tracking
+from ..bounds import FIRST_ORDER, NOTHING, RIGOROUS, Declared, rigorous, tracking
 from ..programs import interpreter
 from ..programs.program import operators
 from .executing import REFERENCE, OneExecutor
@@ -45,10 +45,11 @@ class Truth:
 
     Args:
         program: a checked program of levels 1 to 6.
+        declared: the arithmetic of the implementation that is judged.
     """
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, declared: Declared = NOTHING) -> None:
+        self.program, self.declared = program, declared
         self._session: Any = None
 
     @cached_property
@@ -66,7 +67,7 @@ class Truth:
     @cached_property
     def expected(self) -> dict[str, Expected]:
         """The trace in double precision, with a bound for every element."""
-        with tracking() as shadow:
+        with tracking(FIRST_ORDER, self.declared) as shadow:
             return _with_metrics(self._followed(shadow.of))
 
     @cached_property
@@ -74,7 +75,7 @@ class Truth:
         """The same from exact rationals, with bounds that are proved; None where that needs too many numbers."""
         rigorous.made.numbers = 0
         try:
-            with tracking(RIGOROUS) as shadow:
+            with tracking(RIGOROUS, self.declared) as shadow:
                 found = self._followed(shadow.of)
         except interpreter.Refused:  # by the limit; the reference itself did not refuse the program before
             return None
@@ -84,7 +85,7 @@ class Truth:
         """The arrays of ``expected`` with these names, and maybe others; steps that they do not need are not run."""
         if "expected" in self.__dict__ or self.program["level"] > 2 or not self._leaves_arrays_alone():
             return self.expected
-        with tracking() as shadow:
+        with tracking(FIRST_ORDER, self.declared) as shadow:
             return self._followed(shadow.of, names)
 
     def _leaves_arrays_alone(self) -> bool:
@@ -108,9 +109,9 @@ def trace_of(program: Program) -> Trace:
     return Truth(program).trace
 
 
-def expected_of(program: Program) -> dict[str, Expected]:
-    """``Truth(program).expected``."""
-    return Truth(program).expected
+def expected_of(program: Program, declared: Declared = NOTHING) -> dict[str, Expected]:
+    """``Truth(program, declared).expected``."""
+    return Truth(program, declared).expected
 
 
 def _with_metrics(found: dict[str, Expected]) -> dict[str, Expected]:

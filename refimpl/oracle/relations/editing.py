@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..backends import Backend
+from ..backends import Backend, declared_of
 from ..judging.reference import Expected, Program, expected_of
 from .comparing import differences_beyond
 from .registry import changed
@@ -57,7 +57,8 @@ def compared(
         return {n: v for n, v in trace.items() if n.partition("/")[0] in numbers and wanted(n)}
 
     def bounds() -> list[dict[str, Expected]]:
-        return [expected_of(program), renamed(expected_of(other), steps)]
+        declared = declared_of(backend)
+        return [expected_of(program, declared), renamed(expected_of(other, declared), steps)]
 
     first = of_both(backend.run(program))
     return differences_beyond(first, renamed(changed(backend, other), steps), bounds)

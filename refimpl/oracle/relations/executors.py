@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..backends import Backend
+from ..backends import Backend, declared_of
 from ..judging.reference import Expected, Program, expected_of
 from ..programs.program import pruned
 from ..programs.values import array_of
@@ -69,10 +69,10 @@ def adds(backend: Backend, program: Program) -> list[str]:
     wanted = {name: (start[name] + value).astype(value.dtype) for name, value in written.items()}
 
     def bounds() -> list[dict[str, Expected]]:
-        alone = gradients_of(expected_of(base))
+        alone = gradients_of(expected_of(base, declared_of(backend)))
         return [
             {name: Expected(start[name] + each.values, each.bounds) for name, each in alone.items()},
-            gradients_of(expected_of(adding)),
+            gradients_of(expected_of(adding, declared_of(backend))),
         ]
 
     return differences_beyond(wanted, added, bounds)
@@ -113,8 +113,8 @@ def sums_heads(backend: Backend, program: Program) -> list[str]:
         value[~np.isfinite(value)] = together[name][~np.isfinite(value)]
 
     def bounds() -> list[dict[str, Expected]]:
-        parts = [gradients_of(expected_of(one)) for one in single]
-        return [gradients_of(expected_of(base)), {
+        parts = [gradients_of(expected_of(one, declared_of(backend))) for one in single]
+        return [gradients_of(expected_of(base, declared_of(backend))), {
             name: Expected(*(np.sum(pair, axis=0) for pair in zip(*[part[name] for part in parts], strict=True)))
             for name in together
         }]

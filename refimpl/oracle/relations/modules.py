@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import Backend, Refused
+from ..backends import Backend, Refused, declared_of
 from ..judging.reference import Expected, Program, expected_of
 from ..programs.values import array_of
 from .comparing import differences, differences_beyond
@@ -151,7 +151,7 @@ def splits_batches(backend: Backend, program: Program) -> list[str]:
         return {name: np.concatenate([value, second[name]], axes[0]) for name, value in outputs(first).items()}
 
     def bounds() -> list[dict[str, Expected]]:
-        whole, first, second = map(expected_of, programs)
+        whole, first, second = (expected_of(each, declared_of(backend)) for each in programs)
         pairs = {name: (value, second[name]) for name, value in outputs(first).items()}
         return [outputs(whole), {
             name: Expected(*(np.concatenate(both, axes[0]) for both in zip(*pair, strict=True)))
