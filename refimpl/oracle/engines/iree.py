@@ -1,0 +1,44 @@
+"""IREE for this processor: torch-mlir's ONNX importer, compiled by LLVM, one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import iree.compiler
+import iree.compiler.version
+import iree.runtime
+import numpy as np
+import onnx
+from iree.compiler.extras import onnx_importer
+from iree.compiler.ir import Context
+
+from ..backends.protocol import Unsupported
+
+
+class Engine:
+    """See ``backends.onnx``."""
+
+    name, version, opset = "IREE", iree.compiler.version.VERSION, 20
+
+    def load(self, model: bytes) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
+        """Compile a model; a process of its own does it."""
+        info = onnx_importer.ModelInfo(onnx.shape_inference.infer_shapes(onnx.load_from_string(model), data_prop=True))
+        module = info.create_module(context=Context()).operation
+        importer = onnx_importer.NodeImporter.define_function(info.main_graph, module)
+        importer.import_all()
+        try:
+            code = iree.compiler.compile_str(
+                str(module), input_type="onnx", target_backends=["llvm-cpu"], extra_args=["--iree-llvmcpu-target-cpu=host"]
+            )
+        except iree.compiler.CompilerToolError as error:
+            if "failed to legalize" in str(error):
+                raise Unsupported(str(error)) from error
+            raise
+        function = iree.runtime.load_vm_flatbuffer(code, driver="local-sync")[info.main_graph.graph_proto.name]
+        names = list(info.main_graph.input_map)
+
+        def run(inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+            found = function(*(inputs[name] for name in names))
+            return [value.to_host() for value in (found if isinstance(found, tuple) else (found,))]
+
+        return run

@@ -1,0 +1,44 @@
+"""MNN on the CPU: its converter, then its own runtime in high precision."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+import _tools  # of the package MNN: what its command mnnconvert calls, less what that sends over the network
+import MNN.expr as mnn
+import MNN.nn
+import numpy as np
+import onnx
+
+from ..backends.protocol import Unsupported
+
+
+class Engine:
+    """See ``backends.onnx``."""
+
+    name, version, opset, dtypes = "MNN", version_of("MNN"), 20, ("float32", "int32")
+
+    def load(self, model: bytes) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
+        """Convert a model, by files."""
+        graph = onnx.load_from_string(model).graph
+        ins, outs = [[value.name for value in values] for values in (graph.input, graph.output)]
+        config = {"backend": "CPU", "precision": "high", "numThread": 1}
+        with tempfile.TemporaryDirectory() as folder:
+            source, made = Path(folder, "model.onnx"), Path(folder, "model.mnn")
+            source.write_bytes(model)
+            _tools.mnnconvert(["", "-f", "ONNX", "--modelFile", str(source), "--MNNModel", str(made), "--bizCode", "-"])
+            if not made.exists():
+                raise Unsupported("the converter makes no model")
+            manager = MNN.nn.create_runtime_manager((config,))
+            module = MNN.nn.load_module_from_file(str(made), ins, outs, runtime_manager=manager)
+
+        def run(inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+            kinds = {np.dtype(np.float32): mnn.float, np.dtype(np.int32): mnn.int}
+            given = [inputs[name] for name in ins]
+            found = module.forward([mnn.const(v, list(v.shape), mnn.NCHW, kinds[v.dtype]) for v in given])
+            return [np.array(mnn.convert(value, mnn.NCHW).read()) for value in found]
+
+        return run
