@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import iree.compiler
 import iree.compiler.version
 import iree.runtime
@@ -13,14 +11,17 @@ from iree.compiler.extras import onnx_importer
 from iree.compiler.ir import Context
 
 from ..backends.protocol import Unsupported
+from . import Run
+
+OPTIONS = ["--iree-llvmcpu-target-cpu=host", "--iree-input-demote-f64-to-f32=false"]
 
 
 class Engine:
-    """See ``backends.onnx``."""
+    """See ``engines``."""
 
     name, version, opset = "IREE", iree.compiler.version.VERSION, 20
 
-    def load(self, model: bytes) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
+    def load(self, model: bytes) -> Run:
         """Compile a model; a process of its own does it."""
         info = onnx_importer.ModelInfo(onnx.shape_inference.infer_shapes(onnx.load_from_string(model), data_prop=True))
         module = info.create_module(context=Context()).operation
@@ -28,7 +29,7 @@ class Engine:
         importer.import_all()
         try:
             code = iree.compiler.compile_str(
-                str(module), input_type="onnx", target_backends=["llvm-cpu"], extra_args=["--iree-llvmcpu-target-cpu=host"]
+                str(module), input_type="onnx", target_backends=["llvm-cpu"], extra_args=OPTIONS
             )
         except iree.compiler.CompilerToolError as error:
             if "failed to legalize" in str(error):

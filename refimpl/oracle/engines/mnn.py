@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from importlib.metadata import version as version_of
 from pathlib import Path
 
@@ -14,14 +13,15 @@ import numpy as np
 import onnx
 
 from ..backends.protocol import Unsupported
+from . import Run
 
 
 class Engine:
-    """See ``backends.onnx``."""
+    """See ``engines``."""
 
-    name, version, opset, dtypes = "MNN", version_of("MNN"), 20, ("float32", "int32")
+    name, version, opset, dtypes = "MNN", version_of("MNN"), 17, ("float32", "int32")
 
-    def load(self, model: bytes) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
+    def load(self, model: bytes) -> Run:
         """Convert a model, by files."""
         graph = onnx.load_from_string(model).graph
         ins, outs = [[value.name for value in values] for values in (graph.input, graph.output)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib.metadata import version as version_of
 
 import numpy as np
@@ -10,15 +9,16 @@ from tinygrad import Device, Tensor
 from tinygrad.nn.onnx import OnnxRunner
 
 from ..backends.protocol import Unsupported
+from . import Run
 
 
 class Engine:
-    """See ``backends.onnx``."""
+    """See ``engines``."""
 
     name, opset = "tinygrad", 20
     version = f"{version_of('tinygrad')} {Device.DEFAULT}"
 
-    def load(self, model: bytes) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
+    def load(self, model: bytes) -> Run:
         """Read a model; its kernels are compiled as they run."""
 
         def run(inputs: dict[str, np.ndarray]) -> list[np.ndarray]:

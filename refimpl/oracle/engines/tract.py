@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import tract
 
 from ..backends.protocol import Unsupported
+from . import Run
 
 
 class Engine:
-    """See ``backends.onnx``."""
+    """See ``engines``."""
 
     name, version, opset = "tract", tract.version(), 20
 
-    def load(self, model: bytes) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
+    def load(self, model: bytes) -> Run:
         """Compile a model; it is read from a file."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model.onnx")

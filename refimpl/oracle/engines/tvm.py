@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 os.environ.setdefault("TVM_NUM_THREADS", "1")  # it is read when TVM is imported
 
@@ -14,14 +13,15 @@ from tvm import relax
 from tvm.relax.frontend.onnx import from_onnx
 
 from ..backends.protocol import Unsupported
+from . import Run
 
 
 class Engine:
-    """See ``backends.onnx``."""
+    """See ``engines``."""
 
     name, version, opset = "TVM", tvm.__version__, 20
 
-    def load(self, model: bytes) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
+    def load(self, model: bytes) -> Run:
         """Compile a model."""
         proto = onnx.load_from_string(model)
         names = [value.name for value in proto.graph.input]
