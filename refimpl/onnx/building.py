@@ -106,8 +106,12 @@ class Builder:
         return names
 
     def constant(self, value: Any, dtype: Any = None) -> str:
-        """The name of a constant, of the layer's element type unless another is given."""
-        array = np.asarray(value, self.dtype if dtype is None else dtype)
+        """The name of a constant, of the layer's element type unless another is given.
+
+        Raises:
+            NoForm: the type is one of whole numbers and does not hold the value.
+        """
+        array = _held(value, self.dtype if dtype is None else np.dtype(dtype))
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._known:
             self._known[key] = name = self.named(f"{self.layer}/constant" if self.layer else "constant")
@@ -166,6 +170,18 @@ class Builder:
                 inputs=tuple(new if name == old else name for name in made.inputs),
                 outputs=tuple(new if name == old else name for name in made.outputs),
             )
+
+
+def _held(value: Any, dtype: np.dtype) -> np.ndarray:
+    """A value as an array of a type; whole numbers must be equal to it."""
+    if dtype.kind not in "iu":
+        return np.asarray(value, dtype)
+    given = np.asarray(value)
+    with np.errstate(invalid="ignore"):
+        array = given.astype(dtype)
+    if not np.array_equal(array, given):
+        raise NoForm(f"{given.tolist()} among {dtype} numbers, which do not hold it,")
+    return array
 
 
 Rule = Callable[..., "str | list[str]"]

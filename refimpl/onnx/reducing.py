@@ -47,6 +47,8 @@ def _norm(b: Builder, p: Any, s: Any, x: str) -> str:
 
 
 def _moments(b: Builder, p: Any, s: Any, x: str) -> list[str]:
+    if b.sources[0].kind != "f":
+        raise NoForm("moments of whole numbers, whose mean is cut only where it is given out,")
     rank = len(s[0])
     axes = [a % rank for a in p.axes] if p.axes else list(range(rank))
     mean = b.reduced("ReduceMean", x, axes, keepdims=True)

@@ -21,7 +21,7 @@ from onnx.shape_inference import InferenceError
 
 from ...base import MXNetError
 from ...kernels.foundation import get
-from ...onnx.building import OPSET, Builder, NoForm
+from ...onnx.building import OPSET, Builder, Made, NoForm
 from ...onnx.converting import NEWEST
 from ...onnx.rule_table import RULES
 from ...onnx.writing import nodes_of
@@ -38,6 +38,7 @@ from .protocol import Refused, Unsupported
 STYLES = ("dyadic", "smooth", "normal", "tied", "wide", "onehot")
 """Not "special": MXNet's results at NaN and infinities are its own (Activation/relu-nan, reduce/nan)."""
 OPERATORS = frozenset(name for name in RULES if name in SOMETIMES_RANDOM or not get(name).random)
+DOUBLE = np.dtype(np.float64)
 UNIFORM = "has unsupported type"
 """How ONNX's checker says that an operator does not take a type."""
 
@@ -111,7 +112,7 @@ def _ruled(builder: Builder, node: Node, inputs: Sequence[Value], *, train: bool
     op = get(node.op)
     types, shapes = [value.dtype for value in inputs], [value.shape for value in inputs]
     for row in DIFFERENCES:
-        if node.op in row.operators and row.when(node.p, types, shapes):
+        if row.covers(node.op, node.p, types):
             raise Unsupported(f"{node.op}: {row.reason}")
     if train and _trains(node) and not getattr(node.p, "use_global_stats", False):
         raise Unsupported(f"{node.op} in training: an ONNX model predicts")
@@ -119,13 +120,23 @@ def _ruled(builder: Builder, node: Node, inputs: Sequence[Value], *, train: bool
     builder.outs = [tuple(shape) for shape in op.infer(node.p, list(shapes), list(unknown))[1][:count]]
     kinds = op.infer_type(node.p, list(types), list(unknown))[1][:count]
     kinds = [np.dtype(kind or np.float32) for kind in kinds]
-    builder.sources, builder.types = types, kinds
+    builder.sources, builder.types, first = types, kinds, len(builder.nodes)
     try:
         made = RULES[node.op](builder, node.p, shapes, *[value.name for value in inputs])
     except NoForm as error:
         raise Unsupported(f"{error} has no form in ONNX {builder.opset}") from error
+    if DOUBLE in types:
+        _require_single(builder.nodes[first:])
     names = [made] if isinstance(made, str) else made[:count]
     return [Value(*each) for each in zip(names, builder.outs, kinds, strict=True)]
+
+
+def _require_single(nodes: Sequence[Made]) -> None:
+    """Require that single precision holds all attributes: ONNX's have no more, MXNet's parameters have double."""
+    for node in nodes:
+        for key, value in node.attributes.items():
+            if isinstance(value, float) and np.float32(value) != value:
+                raise Unsupported(f"float64 with an attribute of ONNX's {node.op}, which single precision rounds: {key}")
 
 
 def _trains(node: Node) -> bool:
@@ -188,7 +199,8 @@ class Door:
         self, engine: Engine, capabilities: Capabilities, *, opset: int, weights: str = "constant", pack: int = 1
     ) -> None:
         self.engine, self.capabilities, self.pack = engine, capabilities, pack
-        self.leaves_out = tuple(getattr(engine, "leaves_out", ()))
+        left_out = [name for row in DIFFERENCES for name in row.names()]
+        self.leaves_out = (*left_out, *getattr(engine, "leaves_out", ()))
         self.part_of = partial(part_of, opset=opset, weights=weights)
 
     def run(self, program: Program) -> Trace:

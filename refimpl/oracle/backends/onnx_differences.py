@@ -1,4 +1,7 @@
-"""Where ONNX's own text says something else than MXNet: such calls are left out, each with its reason."""
+"""Calls that the ONNX door leaves out, each with its reason: ONNX has no form for them, or defines another result.
+
+A row without a condition is never drawn; a call that a row with a condition covers is unsupported.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,66 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+WHOLE = ("int8", "uint8", "int32", "int64")
+BYTES = WHOLE[:2]
+
 
 class Difference(NamedTuple):
-    """Calls whose result in ONNX is another one, or undefined."""
+    """Calls of some operators."""
 
-    operators: frozenset[str]
+    operators: tuple[str, ...]
     reason: str
-    when: Callable[[Any, Sequence[np.dtype], Sequence[tuple[int, ...]]], bool] = lambda p, types, shapes: True
-    """Whether a call of these operators is meant, by its parameters and by types and shapes of its inputs."""
+    types: tuple[str, ...] = ()
+    """Types of the first input; all types if there are none."""
+    when: Callable[[Any], bool] | None = None
+    """Whether the parameters belong to such a call."""
+
+    def covers(self, name: str, p: Any, types: Sequence[np.dtype]) -> bool:
+        """Whether a call is one of these.
+
+        Args:
+            name: of the operator.
+            p: its parameters.
+            types: element types of its inputs.
+        """
+        return name in self.operators and (not self.types or bool(types) and types[0].name in self.types) \
+            and (self.when is None or self.when(p))
+
+    def names(self) -> tuple[str, ...]:
+        """The operators, of a type where only some types are meant, as ``leaves_out`` of a backend names them."""
+        if self.when is not None:
+            return ()
+        return tuple(f"{name} {kind}" for name in self.operators for kind in self.types) or self.operators
 
 
-DIFFERENCES: tuple[Difference, ...] = ()
+DIFFERENCES = (
+    Difference((
+        "_contrib_quadratic", "_hypot", "_hypot_scalar", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh",
+        "broadcast_hypot", "cbrt", "ceil", "cos", "cosh", "degrees", "erf", "exp", "expm1", "fix", "floor",
+        "hard_sigmoid", "log", "log10", "log1p", "log2", "moments", "radians", "rcbrt", "reciprocal", "rint", "round",
+        "rsqrt", "sigmoid", "sin", "sinh", "smooth_l1", "softsign", "sqrt", "square", "tan", "tanh", "trunc",
+    ), "MXNet computes whole numbers as real ones and cuts the result; ONNX takes real ones only", WHOLE),
+    Difference((
+        "BatchNorm", "BatchNorm_v1", "LeakyReLU", "RNN", "_contrib_SyncBatchNorm", "add_n", "nanprod", "nansum",
+    ), "ONNX's operator takes real numbers only", WHOLE),
+    Difference((
+        "FullyConnected", "_contrib_interleaved_matmul_encdec_qk", "_contrib_interleaved_matmul_encdec_valatt",
+        "_contrib_interleaved_matmul_selfatt_qk", "_contrib_interleaved_matmul_selfatt_valatt", "_square_sum",
+        "batch_dot", "dot", "mean", "norm", "prod", "sum",
+    ), "ONNX's operator takes whole numbers of 32 and 64 bits only", BYTES),
+    Difference(("negative", "relu"), "ONNX's operator takes signed numbers only", ("uint8",)),
+    Difference(
+        ("_power", "broadcast_power", "_power_scalar", "_rpower_scalar"),
+        "ONNX leaves open what whole numbers to a negative power are, and powers that the type does not hold", WHOLE,
+    ),
+    Difference(
+        ("_div_scalar",), "whole numbers divided by 0, to which the scalar is cut", WHOLE, lambda p: -1 < p.scalar < 1
+    ),
+    Difference(
+        ("_contrib_quantize", "_contrib_quantize_v2", "_contrib_requantize"),
+        "ONNX divides by the size of a step, which is rounded, so that halves fall to either side",
+    ),
+)
+"""See the module's text."""
 
 __all__ = ["DIFFERENCES", "Difference"]

@@ -10,6 +10,12 @@ from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotThe
 from ..backends.protocol import Unsupported
 from . import Run
 
+NO_DOUBLE = (
+    "Convolution", "Correlation", "Deconvolution", "GroupNorm", "InstanceNorm", "LRN", "LeakyReLU", "ROIPooling",
+    "UpSampling", "_contrib_BilinearResize2D", "_linalg_det", "arccos", "arccosh", "arcsin", "arcsinh", "arctan",
+    "arctanh", "cosh", "erf", "expm1", "hard_sigmoid", "sinh", "softsign", "tan",
+)
+"""Operators of which it has no double precision on the CPU."""
 LEVELS = {"none": "DISABLE_ALL", "basic": "ENABLE_BASIC", "extended": "ENABLE_EXTENDED", "all": "ENABLE_ALL"}
 
 onnxruntime.set_default_logger_severity(4)
@@ -26,6 +32,8 @@ class Engine:
     name, version = "ONNX Runtime", onnxruntime.__version__
     opset = 21
     """The last version in which it has every operator of the rules: MaxRoiPool and RoiAlign are not in 22."""
+
+    leaves_out = tuple(f"{name} float64" for name in NO_DOUBLE)
 
     def __init__(self, optimize: str = "all", providers: Sequence[str] = ("CPUExecutionProvider",)) -> None:
         if optimize not in LEVELS:

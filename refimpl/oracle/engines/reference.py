@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
+from onnx.reference.op_run import RuntimeImplementationError
 
+from ..backends.protocol import Unsupported
 from . import Run
 
 
@@ -15,5 +18,13 @@ class Engine:
 
     def load(self, model: bytes) -> Run:
         """Read a model."""
-        session = ReferenceEvaluator(model)
-        return lambda inputs: list(session.run(None, inputs))
+        try:
+            session = ReferenceEvaluator(model)
+        except RuntimeImplementationError as error:
+            raise Unsupported(str(error).partition(",")[0]) from error
+
+        def run(inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+            with np.errstate(all="ignore"):
+                return list(session.run(None, inputs))
+
+        return run
