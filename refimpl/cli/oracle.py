@@ -11,8 +11,11 @@ import typer
 
 from ..kvstore import histories
 from .errors import refuse, say
+from .oracle_environment import environment
 
 oracle = typer.Typer(help="Property-based testing of other implementations.", rich_markup_mode=None)
+oracle.command()(environment)
+PythonName = Annotated[str | None, typer.Option(help="Run it in processes of this Python, see `environment`.")]
 BackendName = Annotated[str, typer.Argument(help="The implementation, as package.module:Name.")]
 
 
@@ -33,6 +36,7 @@ def check(
     seed: Annotated[int, typer.Option(help="Which programs.")] = 0,
     start: Annotated[int, typer.Option(help="The number of the first program.")] = 0,
     isolate: Annotated[bool, typer.Option(help="Run the implementation in a process of its own.")] = False,
+    python: PythonName = None,
     corpus: Annotated[bool, typer.Option(help="Run the stored programs first.")] = False,
     relations: Annotated[bool, typer.Option(help="Compare two runs of the implementation, not one with ours.")] = False,
     probe: Annotated[bool, typer.Option(help="Ask for every operator first, and leave out what is refused.")] = False,
@@ -46,7 +50,7 @@ def check(
     items, searching, reporting = _part("pytest_items"), _part("searching"), _part("reporting")
     expectations = _part("expectations").Expectations
     try:
-        under_test = items.load(backend, isolate=isolate)
+        under_test = items.load(backend, isolate=isolate, python=python)
         known = expectations.read(config) if config.exists() else expectations()
         seconds = None if programs else items.seconds_of(budget)
         part, parts = items.shard_of(shard)
@@ -92,6 +96,7 @@ def replay(
     backend: BackendName,
     files: Annotated[list[Path] | None, typer.Argument(help="Stored programs; those of --config by default.")] = None,
     isolate: Annotated[bool, typer.Option(help="Run the implementation in a process of its own.")] = False,
+    python: PythonName = None,
     config: Annotated[Path, typer.Option(help="Differences that are expected, with examples.")] = Path("oracle.toml"),
     crashing: Annotated[bool, typer.Option(help="Also examples that end the process.")] = True,
 ) -> None:
@@ -103,7 +108,7 @@ def replay(
     items = _part("pytest_items")
     failed = 0
     try:
-        under_test = items.load(backend, isolate=isolate)
+        under_test = items.load(backend, isolate=isolate, python=python)
         for file in files or ():
             report = items.replay(under_test, file)
             say(report or f"{file.stem}: passed")

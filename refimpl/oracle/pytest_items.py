@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -44,18 +45,21 @@ def share_of(programs: int, part: int, parts: int) -> int:
     return len(range(part, programs, parts))
 
 
-def load(name: str, *, isolate: bool = False) -> Backend:
+def load(name: str, *, isolate: bool = False, python: str | None = None) -> Backend:
     """The implementation of a name; see ``backends.named``.
 
     Args:
         name: where it is; the current folder is searched too.
         isolate: whether it runs in a process of its own.
+        python: the Python of that process; this one by default. One that is named isolates.
 
     Raises:
-        ValueError: the name is none, or there is no such thing.
+        ValueError: the name is none, or there is no such thing, or no such Python.
     """
-    if isolate:
-        return isolated(read(name).text)
+    if python is not None and shutil.which(python) is None:
+        raise ValueError(f"there is no Python {python}")
+    if isolate or python:
+        return isolated(read(name).text, python or sys.executable)
     if "" not in sys.path:
         sys.path.insert(0, "")
     return cast("Backend", named(name))
@@ -69,7 +73,7 @@ def tests(config: Any, shards: int) -> Iterator[tuple[str, Callable[[], str]]]:
         shards: the number of shards for each level.
     """
     name = config.getoption("--oracle-backend")
-    backend = load(name, isolate=config.getoption("--oracle-isolate"))
+    backend = load(name, isolate=config.getoption("--oracle-isolate"), python=config.getoption("--oracle-python"))
     highest = config.getoption("--oracle-level") or max(DRAWERS)
     levels = [level for level in sorted(DRAWERS) if level <= highest and backend.capabilities.offers(level)]
     path = Path(config.getoption("--oracle-config"))

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from base64 import b64decode, b64encode
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,15 +57,19 @@ class Engine:
         self.version = json.loads((package / "package.json").read_text(encoding="utf-8"))["version"]
         self.command = ["node", "-e", SCRIPT, str(package)]
         self.process = self._started()
+        self.opened = b""
 
     def load(self, model: bytes) -> Run:
-        """Open a session; the one before it is forgotten."""
+        """Open a session, the only one of the process."""
         if self.process.poll() is not None:
             self.process = self._started()
         self._ask({"model": b64encode(model).decode()})
-        return self._run
+        self.opened = model
+        return partial(self._run, model)
 
-    def _run(self, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+    def _run(self, model: bytes, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+        if self.opened is not model:
+            self.load(model)
         given = {n: [v.dtype.name, v.shape, b64encode(v.tobytes()).decode()] for n, v in inputs.items()}
         return [
             np.frombuffer(b64decode(data), kind).reshape(shape) for kind, shape, data in self._ask(given)["outputs"]
@@ -83,4 +88,6 @@ class Engine:
         return said
 
     def _started(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return subprocess.Popen(  # noqa: S603  # our own
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
