@@ -37,9 +37,12 @@ class Engine:
             raise
         function = iree.runtime.load_vm_flatbuffer(code, driver="local-sync")[info.main_graph.graph_proto.name]
         names = list(info.main_graph.input_map)
+        outputs = info.main_graph.graph_proto.output
+        types = [onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type) for value in outputs]
 
         def run(inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
             found = function(*(inputs[name] for name in names))
-            return [value.to_host() for value in (found if isinstance(found, tuple) else (found,))]
+            arrays = [value.to_host() for value in (found if isinstance(found, tuple) else (found,))]
+            return [value.view(kind) for value, kind in zip(arrays, types, strict=True)]  # its uint8 are int8
 
         return run

@@ -15,15 +15,21 @@ import onnx
 from ..backends.protocol import Unsupported
 from . import Run
 
+KINDS = {onnx.TensorProto.FLOAT: mnn.float, onnx.TensorProto.INT32: mnn.int}
+
 
 class Engine:
     """See ``engines``."""
 
-    name, version, opset, dtypes = "MNN", version_of("MNN"), 17, ("float32", "int32")
+    name, version, dtypes = "MNN", version_of("MNN"), ("float32", "int32")
+    opset = 17
+    """From 18 on axes are inputs of reductions. It does not read these."""
 
     def load(self, model: bytes) -> Run:
         """Convert a model, by files."""
         graph = onnx.load_from_string(model).graph
+        if {value.type.tensor_type.elem_type for value in (*graph.input, *graph.output)} - KINDS.keys():
+            raise Unsupported("types other than float32 and int32")
         ins, outs = [[value.name for value in values] for values in (graph.input, graph.output)]
         config = {"backend": "CPU", "precision": "high", "numThread": 1}
         with tempfile.TemporaryDirectory() as folder:
@@ -36,9 +42,8 @@ class Engine:
             module = MNN.nn.load_module_from_file(str(made), ins, outs, runtime_manager=manager)
 
         def run(inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
-            kinds = {np.dtype(np.float32): mnn.float, np.dtype(np.int32): mnn.int}
-            given = [inputs[name] for name in ins]
-            found = module.forward([mnn.const(v, list(v.shape), mnn.NCHW, kinds[v.dtype]) for v in given])
+            given = [(inputs[value.name], KINDS[value.type.tensor_type.elem_type]) for value in graph.input]
+            found = module.forward([mnn.const(array, list(array.shape), mnn.NCHW, kind) for array, kind in given])
             return [np.array(mnn.convert(value, mnn.NCHW).read()) for value in found]
 
         return run
