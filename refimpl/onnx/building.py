@@ -14,6 +14,9 @@ OPSET = 17
 """The oldest version of ONNX's operators that is written; it has LayerNormalization and GridSample."""
 
 
+HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
+
+
 class NoForm(Exception):
     """An operator, or what its parameters ask for, has no form in ONNX; the text says what."""
 
@@ -188,6 +191,30 @@ Rule = Callable[..., "str | list[str]"]
 """``rule(builder, p, shapes, *inputs)`` with the inputs' shapes and names -> name or names of the outputs."""
 
 
+def in_single(rule: Rule) -> Rule:
+    """A rule of several steps that computes in float32 where inputs are float16, between casts, as the pages do.
+
+    In float16 a sum of squares soon is infinite, and a small number that guards a division is zero.
+
+    Args:
+        rule: the rule.
+    """
+    def made(b: Builder, p: Any, shapes: Sequence[Shape], *inputs: str) -> str | list[str]:
+        types, sources = b.types, b.sources
+        if HALF not in sources:
+            return rule(b, p, shapes, *inputs)
+        b.types = [SINGLE if kind == HALF else kind for kind in types]
+        b.sources = [SINGLE if kind == HALF else kind for kind in sources]
+        found = rule(b, p, shapes, *(
+            b.cast(x, SINGLE) if kind == HALF else x for x, kind in zip(inputs, sources, strict=True)
+        ))
+        b.types, b.sources = types, sources
+        names = [found] if isinstance(found, str) else found
+        return [b.cast(x, HALF) if kind == HALF else x for x, kind in zip(names, types, strict=False)]
+
+    return made
+
+
 def product(shape: Sequence[int]) -> int:
     """The number of elements; free where one side is, by as many times the batch."""
     free = [side for side in shape if isinstance(side, Free)]
@@ -206,5 +233,6 @@ def require_fixed(shape: Sequence[int], what: str) -> None:
 
 
 __all__ = [
-    "OPSET", "Builder", "ElementType", "Free", "Made", "NeedsOpset", "NoForm", "Rule", "product", "require_fixed",
+    "OPSET", "Builder", "ElementType", "Free", "Made", "NeedsOpset", "NoForm", "Rule", "in_single", "product",
+    "require_fixed",
 ]

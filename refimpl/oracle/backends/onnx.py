@@ -135,7 +135,7 @@ def _require_single(nodes: Sequence[Made]) -> None:
     """Require that single precision holds all attributes: ONNX's have no more, MXNet's parameters have double."""
     for node in nodes:
         for key, value in node.attributes.items():
-            if isinstance(value, float) and np.float32(value) != value:
+            if isinstance(value, float) and float(np.float32(value)) != value:
                 raise Unsupported(f"float64 with an attribute of ONNX's {node.op}, which single precision rounds: {key}")
 
 
@@ -201,6 +201,8 @@ class Door:
         self.engine, self.capabilities, self.pack = engine, capabilities, pack
         left_out = [name for row in DIFFERENCES for name in row.names()]
         self.leaves_out = (*left_out, *getattr(engine, "leaves_out", ()))
+        if hasattr(engine, "declares"):  # its arithmetic
+            self.declares = engine.declares
         self.part_of = partial(part_of, opset=opset, weights=weights)
 
     def run(self, program: Program) -> Trace:

@@ -66,6 +66,10 @@ DIFFERENCES = (
         ("_div_scalar",), "whole numbers divided by 0, to which the scalar is cut", WHOLE, lambda p: -1 < p.scalar < 1
     ),
     Difference(
+        ("LeakyReLU",), "the constants of ONNX's Selu are single precision", ("float64",),
+        lambda p: p.act_type == "selu",
+    ),
+    Difference(
         ("_contrib_quantize", "_contrib_quantize_v2", "_contrib_requantize"),
         "ONNX divides by the size of a step, which is rounded, so that halves fall to either side",
     ),

@@ -15,6 +15,7 @@ class Engine:
     """See ``engines``."""
 
     name, version, opset = "ONNX reference evaluator", onnx.__version__, onnx.defs.onnx_opset_version()
+    dtypes = ("float32", "float64", "int8", "uint8", "int32", "int64")  # it adds up float16 in float16
 
     def load(self, model: bytes) -> Run:
         """Read a model."""
