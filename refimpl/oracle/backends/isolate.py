@@ -356,9 +356,9 @@ def isolate(name: str, python: str = sys.executable, **options: Any) -> Isolated
         options: those of :class:`Isolated`.
     """
     root = str(Path(__file__).resolve().parents[3])
+    environment: dict[str, str | None] = {"PYTHONPATH": None}
+    command = [python, "-c", LAST, root, name]
     if python == sys.executable:
         environment = {"PYTHONPATH": os.pathsep.join(part for part in (root, *sys.path) if part)}
         command = [python, "-m", "refimpl.oracle.backends.worker", name]
-    else:
-        environment, command = {"PYTHONPATH": None}, [python, "-c", LAST, root, name]
     return Isolated(command, {**environment, **options.pop("environment", {})}, **options)

@@ -19,7 +19,8 @@ OPTIONS = ["--iree-llvmcpu-target-cpu=host", "--iree-input-demote-f64-to-f32=fal
 class Engine:
     """See ``engines``."""
 
-    name, version, opset = "IREE", iree.compiler.version.VERSION, 20
+    name, version, opset, pack = "IREE", iree.compiler.version.VERSION, 20, 8
+    """A model takes more than a second to compile, and one of eight programs two to three."""
 
     def load(self, model: bytes) -> Run:
         """Compile a model; a process of its own does it."""
