@@ -114,13 +114,15 @@ def other(tmp_path):
 def test_packages_of_the_other_python_come_first(other, tmp_path, monkeypatch):
     site = next((tmp_path / "other").glob("lib*/**/site-packages"))
     monkeypatch.setenv("PYTHONPATH", "/nowhere")
+    monkeypatch.chdir(tmp_path)
+    (site / "kernels.py").write_text("PLACE = 'here'")  # a name that refimpl's folder has, too
     (site / "sitecustomize.py").write_text(f"import sys\nsys.path += {[p for p in sys.path if 'packages' in p]!r}\n")
     (site / "mine.py").write_text(
-        "import os, sys\nfrom refimpl.oracle.backends import Reference\nclass Mine(Reference):\n"
-        "    version = sys.prefix + str(os.environ.get('PYTHONPATH'))\n"
+        "import os, sys\nimport kernels\nfrom refimpl.oracle.backends import Reference\nclass Mine(Reference):\n"
+        "    version = f\"{kernels.PLACE} {sys.prefix} {os.environ.get('PYTHONPATH')}\"\n"
     )
     with isolate("mine:Mine", other) as backend:
-        assert backend.version == str(tmp_path / "other") + "None"
+        assert backend.version == f"here {tmp_path / 'other'} None"
         assert backend.run(one_operator("relu", (0.5, -1.5)))["1/output0"].tolist() == [0.5, 0]
 
 

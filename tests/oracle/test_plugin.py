@@ -50,6 +50,12 @@ def test_a_sound_backend_passes_in_an_empty_folder(tmp_path: Path) -> None:
     assert "8 passed" in found.stdout
 
 
+def test_a_python_that_is_not_there(tmp_path: Path) -> None:
+    found = run(tmp_path, "--oracle-backend=toy:mine", "--oracle-python=/no/python")
+    assert found.returncode != pytest.ExitCode.OK
+    assert "there is no Python /no/python" in found.stdout + found.stderr
+
+
 @pytest.mark.heavy
 def test_a_planted_bug_fails_with_its_report(tmp_path: Path) -> None:
     found = run(
