@@ -3,8 +3,8 @@
     backend = on("onnxruntime", optimize="none")
     backend = on("mine:Engine")  # see ``engines`` for what an engine is
 
-The rules are those by which ``refimpl export`` writes files (``refimpl.onnx.rule_table``). Every model has passed ONNX's
-own checker, so that an engine that refuses it refuses a valid model.
+The rules are those by which ``refimpl export`` writes files (``refimpl.onnx.rule_table``). Every model has passed
+ONNX's own checker, so that an engine that refuses it refuses a valid model.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _require_single(nodes: Sequence[Made]) -> None:
     for node in nodes:
         for key, value in node.attributes.items():
             if isinstance(value, float) and float(np.float32(value)) != value:
-                raise Unsupported(f"float64 with an attribute of ONNX's {node.op}, which single precision rounds: {key}")
+                raise Unsupported(f"float64 with an attribute of {node.op}, which single precision rounds: {key}")
 
 
 def _trains(node: Node) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base import decides
+
 WHOLE = ("int8", "uint8", "int32", "int64")
 BYTES = WHOLE[:2]
 
