@@ -145,6 +145,7 @@ def test_parameters_beside_whole_numbers():
     bytes_, whole = np.uint8([7, 1, 254]), np.int32([7, -7, 5])
     assert numbers("clip", {"a_min": -2, "a_max": 3.5}, [bytes_]).tolist() == [3, 1, 3]
     assert numbers("_mod", {}, [whole, np.int32([3, 3, 0])]).tolist() == [1, 2, 0]
+    assert numbers("_rmod_scalar", {"scalar": 2}, [np.int8([100, -100])]).tolist() == [2, -98]  # 2 * 100 is no int8
     for name, params, array in (
         ("_plus_scalar", {"scalar": -2}, bytes_), ("clip", {"a_min": -9, "a_max": -2}, bytes_),
         ("smooth_l1", {"scalar": 2}, whole), ("moments", {"axes": 0}, whole),
