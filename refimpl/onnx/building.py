@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base import decides
+
 Shape = tuple[int, ...]
 
 OPSET = 17
@@ -175,6 +177,7 @@ class Builder:
             )
 
 
+@decides("Onnx/whole-numbers")
 def _held(value: Any, dtype: np.dtype) -> np.ndarray:
     """A value as an array of a type; whole numbers must be equal to it."""
     if dtype.kind not in "iu":
@@ -191,6 +194,7 @@ Rule = Callable[..., "str | list[str]"]
 """``rule(builder, p, shapes, *inputs)`` with the inputs' shapes and names -> name or names of the outputs."""
 
 
+@decides("Onnx/half-steps")
 def in_single(rule: Rule) -> Rule:
     """A rule of several steps that computes in float32 where inputs are float16, between casts, as the pages do.
 

@@ -123,7 +123,8 @@ def _modulo(b: Builder, x: str, y: str) -> str:
     zero = b.constant(0)
     divisor = b.add("Where", b.add("Equal", y, zero), b.constant(1), y) if b.dtype.kind in "iu" else y
     rest = b.add("Mod", x, divisor, fmod=1)
-    turned = b.add("And", b.add("Not", b.add("Equal", rest, zero)), b.add("Less", b.add("Mul", rest, y), zero))
+    opposite = b.add("Xor", b.add("Less", rest, zero), b.add("Less", y, zero))
+    turned = b.add("And", b.add("Not", b.add("Equal", rest, zero)), opposite)
     moved = b.add("Where", turned, b.add("Add", rest, y), rest)
     return b.add("Where", b.add("Equal", y, zero), zero, moved)
 

@@ -3,15 +3,14 @@
     backend = on("onnxruntime", optimize="none")
     backend = on("mine:Engine")  # see ``engines`` for what an engine is
 
-The rules are those by which ``refimpl export`` writes files (``refimpl.onnx.rule_table``). Every model has passed ONNX's
-own checker, so that an engine that refuses it refuses a valid model.
+The rules are those by which ``refimpl export`` writes files (``refimpl.onnx.rule_table``). Every model has passed
+ONNX's own checker, so that an engine that refuses it refuses a valid model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ import onnx
 from onnx import helper
 from onnx.shape_inference import InferenceError
 
-from ...base import MXNetError
+from ...base import MXNetError, decides
 from ...kernels.foundation import get
 from ...onnx.building import OPSET, Builder, Made, NoForm
 from ...onnx.converting import NEWEST
@@ -73,6 +72,7 @@ class Call(NamedTuple):
 # --- a forward pass as nodes of ONNX -------------------------------------------------------------------------
 
 
+@decides("oracle/onnx-opset")
 def part_of(call: Call, opset: int, *, weights: str = "constant") -> Part:
     """The nodes of a forward pass.
 
@@ -100,6 +100,7 @@ def part_of(call: Call, opset: int, *, weights: str = "constant") -> Part:
     return Part(builder, given, outputs)
 
 
+@decides("oracle/onnx-weights")
 def _weights(symbol: Symbol) -> set[str]:
     """Variables that some operators read, and none as its first input."""
     first = {node.inputs[0][0] for node in symbol.nodes if node.inputs}
@@ -107,6 +108,7 @@ def _weights(symbol: Symbol) -> set[str]:
     return {symbol.nodes[number].name for number in later - first if symbol.nodes[number].op == "null"}
 
 
+@decides("oracle/onnx-types")
 def _ruled(builder: Builder, node: Node, inputs: Sequence[Value], *, train: bool) -> list[Value]:
     """The visible outputs of an operator."""
     op = get(node.op)
@@ -136,7 +138,7 @@ def _require_single(nodes: Sequence[Made]) -> None:
     for node in nodes:
         for key, value in node.attributes.items():
             if isinstance(value, float) and float(np.float32(value)) != value:
-                raise Unsupported(f"float64 with an attribute of ONNX's {node.op}, which single precision rounds: {key}")
+                raise Unsupported(f"float64 with an attribute of {node.op}, which single precision rounds: {key}")
 
 
 def _trains(node: Node) -> bool:
@@ -147,6 +149,7 @@ def _trains(node: Node) -> bool:
 # --- parts as a model ------------------------------------------------------------------------------------------
 
 
+@decides("oracle/onnx-rules")
 def model_of(parts: Sequence[Part]) -> bytes:
     """A model with the inputs and the outputs of all parts, side by side; their names begin with the part's number.
 
@@ -241,42 +244,42 @@ class Door:
 class PackedDoor(Door):
     """A door that hands over several programs as one model, because compiling a model takes long."""
 
+    @decides("oracle/onnx-packed")
     def run_many(self, programs: Sequence[Program]) -> list[Answer]:
         """The answer to each program: its trace, or the exception that ``run`` would raise.
 
-        Programs whose common model the engine refuses run one by one.
+        A model that the engine refuses is halved until each refusal belongs to one program.
         """
-        answers: list[Answer] = []
-        left = iter(programs)
-        while group := list(islice(left, self.pack)):
-            answers += self._together(group) or map(self._alone, group)
-        return answers
-
-    def _together(self, programs: Sequence[Program]) -> list[Answer] | None:
-        """The answers by one model; None where each program must run alone."""
-        parts: list[Part] = []
-        counts: list[int | None] = []  # parts of each program; None where it is not in the model
-        for program in programs:
+        answers: dict[int, Answer] = {}
+        ready: list[tuple[int, Program, list[Part]]] = []
+        for number, program in enumerate(programs):
             try:
-                made = [self.part_of(call) for call in _calls(self.capabilities, program)]
-                for part in made:
+                parts = [self.part_of(call) for call in _calls(self.capabilities, program)]
+                for part in parts:
                     model_of([part])
             except (Unsupported, Refused, MXNetError):
-                counts.append(None)
-                continue
-            parts += made
-            counts.append(len(made))
-        if len(counts) - counts.count(None) < 2:
-            return None
-        found = self._outcome(parts, model_of(parts))
+                answers[number] = self._alone(program)
+            else:
+                ready.append((number, program, parts))
+        for begin in range(0, len(ready), self.pack):
+            self._answer(ready[begin:begin + self.pack], answers)
+        return [answers[number] for number in range(len(programs))]
+
+    def _answer(self, ready: Sequence[tuple[int, Program, list[Part]]], answers: dict[int, Answer]) -> None:
+        if len(ready) == 1:
+            answers[ready[0][0]] = self._alone(ready[0][1])
+            return
+        every = [part for _, _, parts in ready for part in parts]
+        found = self._outcome(every, model_of(every))
         if isinstance(found, Exception):
-            return None
+            half = len(ready) // 2
+            self._answer(ready[:half], answers)
+            self._answer(ready[half:], answers)
+            return
         outputs = iter(found)
-        outcomes = ([next(outputs) for _ in part.outputs] for part in parts)
-        return [
-            self._alone(program) if count is None else _traced(self.capabilities, program, outcomes)
-            for program, count in zip(programs, counts, strict=True)
-        ]
+        for number, program, parts in ready:
+            outcomes = [[next(outputs) for _ in part.outputs] for part in parts]
+            answers[number] = _traced(self.capabilities, program, iter(outcomes))
 
 
 def _calls(capabilities: Capabilities, program: Program) -> list[Call]:

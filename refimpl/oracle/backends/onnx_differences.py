@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base import decides
+
 WHOLE = ("int8", "uint8", "int32", "int64")
 BYTES = WHOLE[:2]
 
@@ -24,6 +26,7 @@ class Difference(NamedTuple):
     when: Callable[[Any], bool] | None = None
     """Whether the parameters belong to such a call."""
 
+    @decides("oracle/onnx-differences")
     def covers(self, name: str, p: Any, types: Sequence[np.dtype]) -> bool:
         """Whether a call is one of these.
 
@@ -32,8 +35,9 @@ class Difference(NamedTuple):
             p: its parameters.
             types: element types of its inputs.
         """
-        return name in self.operators and (not self.types or bool(types) and types[0].name in self.types) \
-            and (self.when is None or self.when(p))
+        if name not in self.operators or (self.types and types[0].name not in self.types):
+            return False
+        return self.when is None or self.when(p)
 
     def names(self) -> tuple[str, ...]:
         """The operators, of a type where only some types are meant, as ``leaves_out`` of a backend names them."""

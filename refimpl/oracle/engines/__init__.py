@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from ...base import decides
 from ..backends.named import named, read
 
 Run = Callable[[dict[str, np.ndarray]], list[np.ndarray]]
@@ -56,6 +56,7 @@ def names() -> list[str]:
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__")
 
 
+@decides("oracle/engines")
 def engine_of(engine: Any, **options: Any) -> Engine:
     """An engine by its name.
 
@@ -71,12 +72,9 @@ def engine_of(engine: Any, **options: Any) -> Engine:
         return engine(**options) if inspect.isclass(engine) or options else engine
     text = engine
     if ":" not in text:
-        module = text.replace("-", "_")
-        if find_spec(f"{__name__}.{module}") is None:
-            raise ValueError(
-                f"there is no engine {text!r}: write package.module:Name, or one of {', '.join(names())}"
-            )
-        text = f"{__name__}.{module}:Engine"
+        if text.replace("-", "_") not in names():
+            raise ValueError(f"there is no engine {text!r}: write package.module:Name, or one of {', '.join(names())}")
+        text = f"{__name__}.{text.replace('-', '_')}:Engine"
     if options:
         if read(text).arguments is not None:
             raise ValueError(f"{engine!r} has arguments in brackets already; write {sorted(options)} there")
