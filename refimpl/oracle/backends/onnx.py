@@ -119,7 +119,10 @@ def _ruled(builder: Builder, node: Node, inputs: Sequence[Value], *, train: bool
     if train and _trains(node) and not getattr(node.p, "use_global_stats", False):
         raise Unsupported(f"{node.op} in training: an ONNX model predicts")
     unknown, count = [None] * len(op.output_names(node.p)), op.visible_count(node.p)
-    builder.outs = [tuple(shape) for shape in op.infer(node.p, list(shapes), list(unknown))[1][:count]]
+    outs = op.infer(node.p, list(shapes), list(unknown))[1][:count]
+    if None in outs:
+        raise Refused(f"{node.op}: nothing tells its shape")
+    builder.outs = [tuple(shape) for shape in outs]
     kinds = op.infer_type(node.p, list(types), list(unknown))[1][:count]
     kinds = [np.dtype(kind or np.float32) for kind in kinds]
     builder.sources, builder.types, first = types, kinds, len(builder.nodes)
