@@ -13,10 +13,13 @@ import typer
 
 from ..kvstore import histories
 from .errors import refuse, say
+from .oracle_environment import environment
 from .oracle_file import file
 
 oracle = typer.Typer(help="Property-based testing of other implementations.", rich_markup_mode=None)
 oracle.command()(file)
+oracle.command()(environment)
+PythonName = Annotated[str | None, typer.Option(help="Run it in processes of this Python, see `environment`.")]
 BackendName = Annotated[
     str, typer.Argument(help="The implementation, as package.module:Name, or as 'command:node backend.js'.")
 ]
@@ -39,6 +42,7 @@ def check(
     seed: Annotated[int, typer.Option(help="Which programs.")] = 0,
     start: Annotated[int, typer.Option(help="The number of the first program.")] = 0,
     isolate: Annotated[bool, typer.Option(help="Run the implementation in a process of its own.")] = False,
+    python: PythonName = None,
     corpus: Annotated[bool, typer.Option(help="Run the stored programs first.")] = False,
     relations: Annotated[bool, typer.Option(help="Compare two runs of the implementation, not one with ours.")] = False,
     probe: Annotated[bool, typer.Option(help="Ask for every operator first, and leave out what is refused.")] = False,
@@ -55,8 +59,9 @@ def check(
     items, searching, reporting = _part("pytest_items"), _part("searching"), _part("reporting")
     reaching, files = _part("reaching"), _part("report_files")
     expectations = _part("expectations").Expectations
+    load = partial(items.load, backend, isolate=isolate, python=python)
     try:
-        under_test = items.load(backend, isolate=isolate)
+        under_test = load()
         known = expectations.read(config) if config.exists() else expectations()
         end = None if programs else began + items.seconds_of(budget)
         part, parts = items.shard_of(shard)
@@ -96,7 +101,7 @@ def check(
             result = _part("relations").search(under_test, **options)
         else:
             told = None if shared is None else _part("sharing").Shared(shared, f"{shard} of seed {seed}")
-            with _part("workers").several(partial(items.load, backend, isolate=isolate), workers, address) as crew:
+            with _part("workers").several(load, workers, address) as crew:
                 result = searching.search(
                     under_test, corpus=corpus and part == 0, shared=told, workers=crew, **options
                 )
@@ -121,6 +126,7 @@ def replay(
     backend: BackendName,
     files: Annotated[list[Path] | None, typer.Argument(help="Stored programs; those of --config by default.")] = None,
     isolate: Annotated[bool, typer.Option(help="Run the implementation in a process of its own.")] = False,
+    python: PythonName = None,
     config: Annotated[Path, typer.Option(help="Differences that are expected, with examples.")] = Path("oracle.toml"),
     crashing: Annotated[bool, typer.Option(help="Also examples that end the process.")] = True,
 ) -> None:
@@ -132,7 +138,7 @@ def replay(
     items = _part("pytest_items")
     failed = 0
     try:
-        under_test = items.load(backend, isolate=isolate)
+        under_test = items.load(backend, isolate=isolate, python=python)
         for file in files or ():
             report = items.replay(under_test, file)
             say(report or f"{file.stem}: passed")

@@ -8,10 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base import decides
+
 Shape = tuple[int, ...]
 
 OPSET = 17
 """The oldest version of ONNX's operators that is written; it has LayerNormalization and GridSample."""
+
+
+HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
 class NoForm(Exception):
@@ -106,8 +111,12 @@ class Builder:
         return names
 
     def constant(self, value: Any, dtype: Any = None) -> str:
-        """The name of a constant, of the layer's element type unless another is given."""
-        array = np.asarray(value, self.dtype if dtype is None else dtype)
+        """The name of a constant, of the layer's element type unless another is given.
+
+        Raises:
+            NoForm: the type is one of whole numbers and does not hold the value.
+        """
+        array = _held(value, self.dtype if dtype is None else np.dtype(dtype))
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._known:
             self._known[key] = name = self.named(f"{self.layer}/constant" if self.layer else "constant")
@@ -168,8 +177,46 @@ class Builder:
             )
 
 
+@decides("Onnx/whole-numbers")
+def _held(value: Any, dtype: np.dtype) -> np.ndarray:
+    """A value as an array of a type; whole numbers must be equal to it."""
+    if dtype.kind not in "iu":
+        return np.asarray(value, dtype)
+    given = np.asarray(value)
+    with np.errstate(invalid="ignore"):
+        array = given.astype(dtype)
+    if not np.array_equal(array, given):
+        raise NoForm(f"{given.tolist()} among {dtype} numbers, which do not hold it,")
+    return array
+
+
 Rule = Callable[..., "str | list[str]"]
 """``rule(builder, p, shapes, *inputs)`` with the inputs' shapes and names -> name or names of the outputs."""
+
+
+@decides("Onnx/half-steps")
+def in_single(rule: Rule) -> Rule:
+    """A rule of several steps that computes in float32 where inputs are float16, between casts, as the pages do.
+
+    In float16 a sum of squares soon is infinite, and a small number that guards a division is zero.
+
+    Args:
+        rule: the rule.
+    """
+    def made(b: Builder, p: Any, shapes: Sequence[Shape], *inputs: str) -> str | list[str]:
+        types, sources = b.types, b.sources
+        if HALF not in sources:
+            return rule(b, p, shapes, *inputs)
+        b.types = [SINGLE if kind == HALF else kind for kind in types]
+        b.sources = [SINGLE if kind == HALF else kind for kind in sources]
+        found = rule(b, p, shapes, *(
+            b.cast(x, SINGLE) if kind == HALF else x for x, kind in zip(inputs, sources, strict=True)
+        ))
+        b.types, b.sources = types, sources
+        names = [found] if isinstance(found, str) else found
+        return [b.cast(x, HALF) if kind == HALF else x for x, kind in zip(names, types, strict=False)]
+
+    return made
 
 
 def product(shape: Sequence[int]) -> int:
@@ -190,5 +237,6 @@ def require_fixed(shape: Sequence[int], what: str) -> None:
 
 
 __all__ = [
-    "OPSET", "Builder", "ElementType", "Free", "Made", "NeedsOpset", "NoForm", "Rule", "product", "require_fixed",
+    "OPSET", "Builder", "ElementType", "Free", "Made", "NeedsOpset", "NoForm", "Rule", "in_single", "product",
+    "require_fixed",
 ]

@@ -121,8 +121,10 @@ COMPOSED = {
 def _modulo(b: Builder, x: str, y: str) -> str:
     """The remainder with the sign of ``y``; 0 where ``y`` is 0."""
     zero = b.constant(0)
-    rest = b.add("Mod", x, y, fmod=1)
-    turned = b.add("And", b.add("Not", b.add("Equal", rest, zero)), b.add("Less", b.add("Mul", rest, y), zero))
+    divisor = b.add("Where", b.add("Equal", y, zero), b.constant(1), y) if b.dtype.kind in "iu" else y
+    rest = b.add("Mod", x, divisor, fmod=1)
+    opposite = b.add("Xor", b.add("Less", rest, zero), b.add("Less", y, zero))
+    turned = b.add("And", b.add("Not", b.add("Equal", rest, zero)), opposite)
     moved = b.add("Where", turned, b.add("Add", rest, y), rest)
     return b.add("Where", b.add("Equal", y, zero), zero, moved)
 
@@ -204,7 +206,15 @@ def _gelu(b: Builder, x: str) -> str:
 
 
 def _clip(b: Builder, p: Any, s: Any, x: str) -> str:
-    low, high = (b.constant(bound, b.sources[0]) for bound in (p.a_min, p.a_max))
+    kind, bounds = b.sources[0], [p.a_min, p.a_max]
+    if kind.kind in "iu":
+        least, most = np.iinfo(kind).min, np.iinfo(kind).max
+        bounds = [min(max(math.trunc(bound), least), most) for bound in bounds]
+        if p.a_max < least or p.a_min > most:
+            raise NoForm(f"clip of {kind} numbers to what they do not hold")
+    if p.a_min > p.a_max:
+        raise NoForm("clip whose a_min is above its a_max")
+    low, high = (b.constant(bound, kind) for bound in bounds)
     return b.add("Min", b.add("Max", x, low), high)
 
 

@@ -47,6 +47,8 @@ def _norm(b: Builder, p: Any, s: Any, x: str) -> str:
 
 
 def _moments(b: Builder, p: Any, s: Any, x: str) -> list[str]:
+    if b.sources[0].kind != "f":
+        raise NoForm("moments of whole numbers, whose mean is cut only where it is given out,")
     rank = len(s[0])
     axes = [a % rank for a in p.axes] if p.axes else list(range(rank))
     mean = b.reduced("ReduceMean", x, axes, keepdims=True)
@@ -87,7 +89,9 @@ def _softmax(op: str, *, negate: bool = False) -> Rule:
 def _counts(b: Builder, s: Any, axis: int, length: str) -> str:
     """Whether an index along ``axis`` is below the length."""
     require_fixed((s[0][axis],), "softmax with lengths")
-    ends = b.add("Unsqueeze", b.cast(length, np.int64), b.whole(axis))
+    ends = b.cast(length, np.int64)
+    if len(s[0]) > 1:  # else the length is a vector of one number already
+        ends = b.add("Unsqueeze", ends, b.whole(axis))
     indices = np.arange(int(s[0][axis])).reshape((-1, *(1,) * (len(s[0]) - axis - 1)))
     return b.add("Less", b.constant(indices, np.int64), ends)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import time
 import warnings
@@ -56,18 +57,21 @@ def left_for_searching(began: float, end: float, *, report: bool) -> float:
     return max(0.0, began + (end - began) * (0.75 if report else 1.0) - time.monotonic())
 
 
-def load(name: str, *, isolate: bool = False) -> Backend:
+def load(name: str, *, isolate: bool = False, python: str | None = None) -> Backend:
     """The implementation of a name; see ``backends.named``.
 
     Args:
         name: where it is; the current folder is searched too.
         isolate: whether it runs in a process of its own.
+        python: the Python of that process; this one by default. One that is named isolates.
 
     Raises:
-        ValueError: the name is none, or there is no such thing.
+        ValueError: the name is none, or there is no such thing, or no such Python.
     """
-    if isolate:
-        return isolated(read(name).text)
+    if python is not None and shutil.which(python) is None:
+        raise ValueError(f"there is no Python {python}")
+    if isolate or python:
+        return isolated(read(name).text, python or sys.executable)
     if "" not in sys.path:
         sys.path.insert(0, "")
     return cast("Backend", named(name))
@@ -84,7 +88,7 @@ def tests(config: Any) -> Iterator[tuple[str, Callable[[], Outcome]]]:
         config: pytest's configuration.
     """
     name = config.getoption("--oracle-backend")
-    backend = load(name, isolate=config.getoption("--oracle-isolate"))
+    backend = load(name, isolate=config.getoption("--oracle-isolate"), python=config.getoption("--oracle-python"))
     path = Path(config.getoption("--oracle-config"))
     expectations = Expectations.read(path) if path.exists() else Expectations()
     for row, program in expectations.examples():

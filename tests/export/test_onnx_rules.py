@@ -8,6 +8,7 @@ import pytest
 import refimpl as mx
 from refimpl.kernels.foundation import get
 from refimpl.onnx.building import Builder, Free, NoForm, product
+from refimpl.onnx.converting import converted
 from refimpl.onnx.rule_table import RULES
 
 from .onnx_running import drawn, lone, numbers, run, wrong
@@ -126,6 +127,42 @@ def test_an_overlap_of_exactly_the_threshold():
     boxes = np.float32([[0, 0.5, 0, 0, 2, 1], [1, 0.25, 0, 0, 1, 1]])
     found = numbers("_contrib_box_nms", {"overlap_thresh": 0.5}, [boxes])
     assert found.tolist() == boxes.tolist()  # exactly that much is allowed here
+
+
+@pytest.mark.clause("Onnx/half-steps")
+def test_several_steps_of_half_precision_are_single_precision():
+    half = [np.float16([[300, 0]]), np.float16([[400, 0]])]
+    assert numbers("_hypot", {}, half).tolist() == [[500, 0]]
+    rows = [np.float16([[0, 0], [3, 4]])]
+    assert numbers("L2Normalization", {}, rows).tolist() == [[0, 0], [0.60009765625, 0.7998046875]]
+    prediction, _ = lone("relu", {}, [np.float16([[-1, 2]])])
+    graph = converted(prediction.symbol, prediction.params, prediction.inputs)
+    assert [node.op for node in graph.builder.nodes] == ["Relu"]  # one step stays as it is
+
+
+@pytest.mark.clause("Onnx/whole-numbers")
+def test_parameters_beside_whole_numbers():
+    bytes_, whole = np.uint8([7, 1, 254]), np.int32([7, -7, 5])
+    assert numbers("clip", {"a_min": -2, "a_max": 3.5}, [bytes_]).tolist() == [3, 1, 3]
+    assert numbers("_mod", {}, [whole, np.int32([3, 3, 0])]).tolist() == [1, 2, 0]
+    assert numbers("_rmod_scalar", {"scalar": 2}, [np.int8([100, -100])]).tolist() == [2, -98]  # 2 * 100 is no int8
+    for name, params, array in (
+        ("_plus_scalar", {"scalar": -2}, bytes_), ("clip", {"a_min": -9, "a_max": -2}, bytes_),
+        ("smooth_l1", {"scalar": 2}, whole), ("moments", {"axes": 0}, whole),
+    ):
+        prediction, given = lone(name, params, [array])
+        with pytest.raises(mx.MXNetError) as caught:
+            run(prediction, given)
+        assert caught.value.clause == "Onnx/no-form", name
+    prediction, given = lone("clip", {"a_min": 2, "a_max": 1}, [np.float32([0, 3])])
+    with pytest.raises(mx.MXNetError, match="a_min is above its a_max"):
+        run(prediction, given)
+
+
+@pytest.mark.clause("Onnx/rules")
+def test_lengths_of_one_row():
+    arrays = [np.float32([0, 0, 5]), np.int32([2])]
+    assert numbers("softmax", {"use_length": True}, arrays).tolist() == [0.5, 0.5, 0]
 
 
 # --- refusals -------------------------------------------------------------------------------------------

@@ -86,6 +86,7 @@ def test_a_checkout_without_links_is_found(tmp_path: Path) -> None:
 
 
 DISTRIBUTIONS = {
+    **dict.fromkeys(("MNN", "_tools", "iree", "openvino", "tinygrad", "tract", "tvm"), ""),  # engines
     "typing_extensions": "",  # for type checkers only, which bring it
     "PIL": "pillow", "cv2": "", "mxnet": "", "jax": "", "torch": "", "scipy": "",
 }

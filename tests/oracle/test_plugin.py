@@ -83,6 +83,12 @@ def test_each_cause_is_a_test_case_with_its_own_id(tmp_path: Path, workers: tupl
     assert tie in ids[0] & ids[1]  # two seeds have different programs and one id
 
 
+def test_a_python_that_is_not_there(tmp_path: Path) -> None:
+    found = run(tmp_path, "--oracle-backend=toy:mine", "--oracle-python=/no/python")
+    assert found.returncode != pytest.ExitCode.OK
+    assert "there is no Python /no/python" in found.stdout + found.stderr
+
+
 @pytest.mark.heavy
 def test_a_planted_bug_fails_with_its_report(tmp_path: Path) -> None:
     found = run(

@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from ...base import decides
 from ..bounds import Declared
 from ..drawing.choices import Capabilities
 from ..judging.reference import Program, Trace
@@ -33,6 +34,11 @@ from .protocol import Crashed, Refused, Unsupported
 Answer = Trace | Exception
 POISON = re.compile(r"could not execute a primitive|could not (create|initialize)|oneDNN|MKLDNN|CUDA|cuDNN|bad_alloc")
 """Errors after which a process is not asked again: what native libraries say when their state is spoilt."""
+LAST = (
+    "import runpy, sys; sys.path.append(sys.argv.pop(1));"
+    "runpy.run_module('refimpl.oracle.backends.worker', run_name='__main__')"
+)
+"""Runs a worker in another Python. The folder of this package comes last: it may hold packages for this Python."""
 
 
 def is_silence(answer: object) -> bool:
@@ -224,18 +230,22 @@ def _answer(header: dict[str, Any], arrays: Trace) -> Answer:
     return kind(header.get("text", ""))
 
 
+@decides("oracle/other-python")
 def isolate(name: str, python: str = sys.executable, **options: Any) -> Isolated:
     """Run a backend in processes of its own.
 
     Args:
         name: its place, ``package.module:object``; a class or a function without arguments is called.
-        python: the Python to run it with: any Python that can import refimpl and the backend.
+        python: the Python to run it with; refimpl and what it lacks come from here, after its own packages.
         options: those of :class:`Isolated`.
     """
     root = str(Path(__file__).resolve().parents[3])
-    path = os.pathsep.join(part for part in (root, *sys.path) if part) if python == sys.executable else root
-    environment = {"PYTHONPATH": path, **options.pop("environment", {})}
-    return Isolated([python, "-m", "refimpl.oracle.backends.worker", name], environment, **options)
+    environment: dict[str, str | None] = {"PYTHONPATH": None}
+    command = [python, "-c", LAST, root, name]
+    if python == sys.executable:
+        environment = {"PYTHONPATH": os.pathsep.join(part for part in (root, *sys.path) if part)}
+        command = [python, "-m", "refimpl.oracle.backends.worker", name]
+    return Isolated(command, {**environment, **options.pop("environment", {})}, **options)
 
 
 def command(line: str, **options: Any) -> Isolated:

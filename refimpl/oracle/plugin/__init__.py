@@ -24,6 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--oracle-seed", type=int, default=0, metavar="N", help="which programs")
     group.addoption("--oracle-relations", action="store_true", help="compare two runs of the implementation instead")
     group.addoption("--oracle-isolate", action="store_true", help="run the implementation in a process of its own")
+    group.addoption("--oracle-python", metavar="PYTHON", help="run it in processes of this Python")
     group.addoption("--oracle-corpus", metavar="FOLDER", help="programs as files that are run first; shipped: ours")
     group.addoption("--oracle-config", metavar="FILE", default="oracle.toml", help="differences that are expected")
     group.addoption("--oracle-report", metavar="FOLDER", help="where to write scripts, results.json and report.html")

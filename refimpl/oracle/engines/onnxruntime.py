@@ -1,0 +1,52 @@
+"""ONNX Runtime, at each level of its graph optimisation and with any of its execution providers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnxruntime
+from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotThere
+
+from ..backends.protocol import Unsupported
+from . import Run
+
+NO_DOUBLE = (
+    "Convolution", "Correlation", "Deconvolution", "GroupNorm", "InstanceNorm", "LRN", "LeakyReLU", "ROIPooling",
+    "UpSampling", "_contrib_BilinearResize2D", "_linalg_det", "arccos", "arccosh", "arcsin", "arcsinh", "arctan",
+    "arctanh", "cosh", "erf", "expm1", "hard_sigmoid", "sinh", "softsign", "tan",
+)
+"""Operators of which it has no double precision on the CPU."""
+LEVELS = {"none": "DISABLE_ALL", "basic": "ENABLE_BASIC", "extended": "ENABLE_EXTENDED", "all": "ENABLE_ALL"}
+
+onnxruntime.set_default_logger_severity(4)
+
+
+class Engine:
+    """See ``engines``.
+
+    Args:
+        optimize: which of its rewritings of graphs it may apply: none, basic, extended, or all.
+        providers: its execution providers, the first one first.
+    """
+
+    name, version = "ONNX Runtime", onnxruntime.__version__
+    opset = 21
+    """The last version in which it has every operator of the rules: MaxRoiPool and RoiAlign are not in 22."""
+
+    leaves_out = tuple(f"{name} float64" for name in NO_DOUBLE)
+
+    def __init__(self, optimize: str = "all", providers: Sequence[str] = ("CPUExecutionProvider",)) -> None:
+        if optimize not in LEVELS:
+            raise ValueError(f"optimize is none, basic, extended or all, not {optimize!r}")
+        self.level, self.providers = LEVELS[optimize], list(providers)
+
+    def load(self, model: bytes) -> Run:
+        """Open a session, in one thread."""
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, f"ORT_{self.level}")
+        try:
+            session = onnxruntime.InferenceSession(model, options, providers=self.providers)
+        except NotThere as error:
+            raise Unsupported(str(error)) from error
+        return lambda inputs: list(session.run(None, inputs))
