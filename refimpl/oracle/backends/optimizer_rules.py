@@ -33,7 +33,7 @@ class Step:
         """The state of rows that no step has updated: zeros, or the weight for a rule that remembers it."""
         if name == "previous":
             return weight
-        width = np.asarray(self.state[name]).shape[1:]
+        width = tuple(self.state[name].shape[1:])
         return np.zeros((shape[0], *width), weight.dtype) if shape else np.zeros((), weight.dtype)
 
     def bounded(self, g: Any) -> Any:
