@@ -17,7 +17,7 @@ from refimpl.oracle.backends import Capabilities, Refused, Unsupported, isolate,
 from refimpl.oracle.backends import variants as varied
 from refimpl.oracle.backends.mxnet import MXNet
 from refimpl.oracle.backends.ours import FORMS, Ours
-from refimpl.oracle.backends.worker import backend_of
+from refimpl.oracle.backends.named import named
 from refimpl.oracle.drawing.drawn_executors import executor_program, forward_program
 from refimpl.oracle.drawing.drawn_optimizers import optimizer_program
 from refimpl.oracle.drawing.draws import SeededDraw
@@ -41,7 +41,7 @@ def judged(backend, count, draw=executor_program, first=0):
 
 @pytest.mark.parametrize("way", varied.WAYS)
 def test_another_rounding_raises_no_alarm(way):
-    backend = backend_of(f"refimpl.oracle.backends.variants:{way}")
+    backend = named(f"refimpl.oracle.backends.variants:{way}")
     assert judged(backend, 12) > 8
 
 
@@ -63,7 +63,7 @@ def test_forms_of_our_loops_agree(form):
 
 def test_our_forms_have_constructors():
     forms = [form for form in FORMS if form != "cuda"]  # which needs a device
-    assert [backend_of(f"refimpl.oracle.backends.ours:{form}").form for form in forms] == forms
+    assert [named(f"refimpl.oracle.backends.ours:{form}").form for form in forms] == forms
 
 
 def test_a_description_lists_what_is_missing():
