@@ -34,6 +34,8 @@ def _channels_last(x: Any) -> Any:
 
 def _convolution(p: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     stride, dilate, pad = windows(p, name="Convolution")
+    if p.num_group != 1 and len(p.kernel) == 3:
+        raise Unsupported("Convolution of three axes in groups")
     run = (mx.conv1d, mx.conv2d, mx.conv3d)[len(p.kernel) - 1]
     if len(p.kernel) == 1:
         (stride,), (dilate,), (pad,) = stride, dilate, pad

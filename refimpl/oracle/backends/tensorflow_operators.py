@@ -52,6 +52,8 @@ def _convolution(p: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     stride, dilate, pad = windows(p, name="Convolution")
     if p.num_group != 1:
         raise Unsupported("Convolution in groups, which TensorFlow has on the CPU without a gradient")
+    if max(stride) > 1 and max(dilate) > 1:
+        raise Unsupported("Convolution with strides and dilation, which tf.nn.convolution refuses")
     rank = len(p.kernel)
     padded = tf.pad(_channels_last(x), [(0, 0), *((a, a) for a in pad), (0, 0)])
     made = tf.nn.convolution(
@@ -72,7 +74,8 @@ def _pooling(p: Any, x: Any) -> Any:
     if p.pool_type not in ("max", "avg") or any(pad):
         raise Unsupported(f"Pooling {p.pool_type} with pad {pad}: TensorFlow's pads have no place in a mean")
     run = tf.nn.max_pool if p.pool_type == "max" else tf.nn.avg_pool
-    return _channels_second(run(_channels_last(x), kernel, stride, "VALID"))
+    layout = ("NWC", "NHWC", "NDHWC")[rank - 1]  # without it the gradient of three axes fails
+    return _channels_second(run(_channels_last(x), kernel, stride, "VALID", layout))
 
 
 def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
@@ -124,6 +127,11 @@ def _pad(p: Any, x: Any) -> Any:
 def _sort(p: Any, x: Any) -> Any:
     along, axis = (tf.reshape(x, (-1,)), 0) if p.axis is None else (x, p.axis)
     return tf.sort(along, axis, "ASCENDING" if p.is_ascend else "DESCENDING")
+
+
+def _argsort(p: Any, x: Any) -> Any:
+    along, axis = (tf.reshape(x, (-1,)), 0) if p.axis is None else (x, p.axis)
+    return tf.cast(tf.argsort(along, axis, "ASCENDING" if p.is_ascend else "DESCENDING", stable=True), p.dtype)
 
 
 def _one_hot(p: Any, x: Any) -> Any:
@@ -187,9 +195,7 @@ RULES: dict[str, Rule] = {
     "reciprocal": lambda p, x: tf.math.reciprocal(x), "_np_cumsum": _cumsum, "Pad": _pad, "sort": _sort,
     "repeat": lambda p, x: tf.repeat(tf.reshape(x, (-1,)) if p.axis is None else x, p.repeats, p.axis or 0),
     "argmax": _best("argmax"), "argmin": _best("argmin"), "one_hot": _one_hot, "dot": _dot, "gather_nd": _gathered,
-    "argsort": lambda p, x: tf.cast(tf.argsort(
-        x, p.axis, "ASCENDING" if p.is_ascend else "DESCENDING", stable=True
-    ), p.dtype),
+    "argsort": _argsort,
     "prod": lambda p, x: tf.reshape(tf.reduce_prod(x, reduced_axes(p, len(x.shape))), shape_after("prod", p, x)),
     "moments": lambda p, x: [tf.reshape(part, shape_after("moments", p, x)) for part in tf.nn.moments(x, p.axes)],
     "_linalg_inverse": lambda p, x: tf.linalg.inv(x), "_linalg_potrf": _cholesky, "_linalg_trsm": _solved,
