@@ -301,10 +301,19 @@ def _shrunk(
     """The smallest program that fails in the same way, and its verdict; shrinking does not confirm suspects."""
     kind = verdict.mismatches[0].kind
     shown, begun = verdict, time.monotonic()
+    pack = getattr(backend, "pack", 1)  # of an implementation that compiles so many programs as one
+    ready: dict[int, tuple[Program, Any]] = {}
+
+    def prepare(programs: list[Program]) -> None:
+        ready.clear()
+        if pack > 1:
+            answers = answers_of(backend, programs)
+            ready.update((id(each), (each, answer)) for each, answer in zip(programs, answers, strict=True))
 
     def still_fails(smaller: Program) -> bool:
         nonlocal shown
-        again = judge(backend, smaller, confirm=confirm)
+        answer = ready[id(smaller)][1] if id(smaller) in ready else answers_of(backend, [smaller])[0]
+        again = judge_answer(smaller, answer, confirm=confirm)
         if again.status != "failed" or again.mismatches[0].kind != kind:
             return False
         shown = again
@@ -313,10 +322,11 @@ def _shrunk(
     if kind == "crashed":
         limit = CRASH_SECONDS if timed else None
         return shrink(program, still_fails, seconds=limit, attempts=CRASH_ATTEMPTS), shown
-    small = shrink(program, still_fails, seconds=SECONDS if timed else None)
+    limit = pack * SECONDS if timed else None
+    small = shrink(program, still_fails, seconds=limit, ahead=pack, prepare=prepare)
     if len(operators(small)) > FEW and program["level"] <= 2:
         where = locate(backend, small, shown)
         if where.program is not None and still_fails(where.program):
-            left = max(0.0, begun + 2 * SECONDS - time.monotonic()) if timed else None
-            small = shrink(where.program, still_fails, seconds=left)
+            left = max(0.0, begun + 2 * pack * SECONDS - time.monotonic()) if timed else None
+            small = shrink(where.program, still_fails, seconds=left, ahead=pack, prepare=prepare)
     return small, shown

@@ -77,6 +77,12 @@ def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
     return mx.fast.layer_norm(x, gamma, beta, p.eps)
 
 
+def _log_softmax(x: Any, axis: int) -> Any:
+    if x.shape[axis] == 1:
+        raise Unsupported("log_softmax along a side of 1, for which MLX 0.32 ends the process")
+    return nn.log_softmax(x, axis=axis)
+
+
 def _cumsum(p: Any, x: Any) -> Any:
     if p.dtype is not None:
         raise Unsupported("_np_cumsum with dtype")
@@ -115,7 +121,7 @@ RULES: dict[str, Rule] = {
     **rules(XP), "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
     "softmax": softmax_rule(XP, lambda x, axis: mx.softmax(x, axis=axis)),
     "softmin": softmax_rule(XP, lambda x, axis: mx.softmax(x, axis=axis), -1),
-    "log_softmax": softmax_rule(XP, lambda x, axis: nn.log_softmax(x, axis=axis)),
+    "log_softmax": softmax_rule(XP, _log_softmax),
     "Activation": lambda p, x: ACTIVATIONS[p.act_type](x), "softsign": lambda p, x: nn.softsign(x),
     "relu": lambda p, x: nn.relu(x), "erf": lambda p, x: mx.erf(x), "erfinv": lambda p, x: mx.erfinv(x),
     "rsqrt": lambda p, x: mx.rsqrt(x), "reciprocal": lambda p, x: mx.reciprocal(x), "_np_cumsum": _cumsum,

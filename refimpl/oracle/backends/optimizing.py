@@ -247,7 +247,7 @@ class WithOptimizers:
         rules = frozenset(f"rule {name}" for name in RULES)
         self.capabilities = graphs_can._replace(others=(5,), operators=(graphs_can.operators or frozenset()) | rules)
         if hasattr(graphs, "run_many"):
-            self.run_many = self._run_many
+            self.run_many, self.pack = self._run_many, graphs.pack
 
     def _run_many(self, programs: Sequence[Program]) -> list[Trace | Exception]:
         """The answers to some programs; those of level 5 one by one."""

@@ -35,7 +35,8 @@ class _Runner:
         """See ``passes``."""
         def run(wanted: Arrays, fixed: Arrays, heads: Heads | None) -> Answer:
             inputs = self.given(wanted, fixed=False)
-            outputs = evaluate({**inputs, **self.given(fixed, fixed=True)})
+            values = {name: value * 1 for name, value in inputs.items()}  # an output that is an input has no gradient
+            outputs = evaluate({**values, **self.given(fixed, fixed=True)})
             shown = [out.numpy() for out in outputs]
             pairs = [
                 (out, paddle.ones_like(out) if head is None else paddle.to_tensor(head, place=self.device))

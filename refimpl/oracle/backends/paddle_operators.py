@@ -13,7 +13,7 @@ from .protocol import Unsupported
 
 
 def _reduction(function: Any) -> Any:
-    return staticmethod(lambda x, axis, keepdims=False: function(x, list(axis), keepdim=keepdims))
+    return staticmethod(lambda x, axis=None, keepdims=False: function(x, axis, keepdim=keepdims))
 
 
 class _Names:
@@ -72,6 +72,8 @@ def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
 def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
     if p.output_mean_var or p.axis % len(x.shape) != len(x.shape) - 1 or len(x.shape) == 1:
         raise Unsupported("LayerNorm along another axis than the last, with its statistics, or of one axis")
+    if p.eps > 1e-3:
+        raise Unsupported("LayerNorm with an eps above 0.001, which Paddle refuses")
     return functional.layer_norm(x, [x.shape[-1]], gamma, beta, p.eps)
 
 
@@ -115,6 +117,11 @@ def _solved(p: Any, a: Any, b: Any) -> Any:
     return paddle.linalg.triangular_solve(a, p.alpha * b, upper=not p.lower, transpose=bool(p.transpose))
 
 
+def _product(p: Any, x: Any) -> Any:
+    axes = list(reduced_axes(p, len(x.shape)))
+    return XP.reshape(paddle.prod(x, axes) if axes else x * 1, shape_after("prod", p, x))
+
+
 def _best(name: str) -> Rule:
     function = getattr(paddle, name)
     return lambda p, x: paddle.cast(function(x, p.axis), x.dtype).reshape(list(shape_after(name, p, x)))
@@ -135,7 +142,7 @@ RULES: dict[str, Rule] = {
     "reciprocal": lambda p, x: paddle.reciprocal(x), "sort": _sort, "argsort": _argsort, "dot": _dot,
     "argmax": _best("argmax"), "argmin": _best("argmin"), "InstanceNorm": _instance_norm,
     "repeat": lambda p, x: paddle.repeat_interleave(x, p.repeats, p.axis),
-    "prod": lambda p, x: XP.reshape(paddle.prod(x, list(reduced_axes(p, len(x.shape)))), shape_after("prod", p, x)),
+    "prod": _product,
     "_linalg_inverse": lambda p, x: paddle.linalg.inv(x),
     "_linalg_potrf": lambda p, x: paddle.linalg.cholesky(x, upper=not p.lower),
     "_linalg_det": lambda p, x: XP.reshape(paddle.linalg.det(x), shape_after("_linalg_det", p, x)),

@@ -114,7 +114,7 @@ class Packed:
         self, rules: Mapping[str, Rule], runner: Callable[[Evaluate], Run], size: int,
         check: Callable[[Pass], Any] = lambda one: None, **capabilities: Any,
     ) -> None:
-        self.rules, self.runner, self.size, self.check = rules, runner, size, check
+        self.rules, self.runner, self.pack, self.check = rules, runner, size, check
         self.options = {"styles": STYLES, **capabilities}
         self.capabilities: Capabilities = pass_backend(rules, lambda one: ([], {}), **self.options).capabilities
 
@@ -178,8 +178,8 @@ class Packed:
         found: dict[int, Answer | Exception] = {}
         for forward in (True, False):
             calls = [numbers for numbers in forms.values() if (passes[numbers[0]].heads is None) == forward]
-            for start in range(0, len(calls), self.size):
-                self._run_pack(passes, calls[start : start + self.size], found)
+            for start in range(0, len(calls), self.pack):
+                self._run_pack(passes, calls[start : start + self.pack], found)
         return [found[number] for number in range(len(passes))]
 
     def _run_pack(self, passes: list[Pass], calls: list[list[int]], found: dict[int, Answer | Exception]) -> None:
