@@ -35,8 +35,9 @@ class _Runner:
         """See ``passes``."""
         def run(wanted: Arrays, fixed: Arrays, heads: Heads | None) -> Answer:
             inputs = self.given(wanted, fixed=False)
-            values = {name: value * 1 for name, value in inputs.items()}  # an output that is an input has no gradient
-            outputs = evaluate({**values, **self.given(fixed, fixed=True)})
+            outputs = evaluate({**inputs, **self.given(fixed, fixed=True)})
+            # paddle.grad has no gradient for an output that is itself an input
+            outputs = [out * 1 if out.is_leaf and not out.stop_gradient else out for out in outputs]
             shown = [out.numpy() for out in outputs]
             pairs = [
                 (out, paddle.ones_like(out) if head is None else paddle.to_tensor(head, place=self.device))

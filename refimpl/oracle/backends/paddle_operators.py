@@ -78,6 +78,8 @@ def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
 
 
 def _instance_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
+    if len({part.stop_gradient for part in (x, gamma, beta)}) > 1:
+        raise Unsupported("InstanceNorm of inputs without gradients, beside which Paddle loses those of the others")
     return functional.instance_norm(x, weight=gamma, bias=beta, eps=p.eps)
 
 
