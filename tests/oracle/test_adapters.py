@@ -17,8 +17,8 @@ import pytest
 from refimpl.oracle.backends import Capabilities, Refused, Unsupported, isolate, probe
 from refimpl.oracle.backends import variants as varied
 from refimpl.oracle.backends.mxnet import MXNet
-from refimpl.oracle.backends.ours import FORMS, Ours
 from refimpl.oracle.backends.named import named
+from refimpl.oracle.backends.ours import FORMS, Ours
 from refimpl.oracle.drawing.drawn_executors import executor_program, forward_program
 from refimpl.oracle.drawing.drawn_optimizers import optimizer_program
 from refimpl.oracle.drawing.draws import SeededDraw
@@ -154,7 +154,8 @@ def python_of(variable):
 
 
 RECIPROCALS = {
-    "arccos", "arcsin", "arctan", "arctanh", "log", "log10", "log1p", "log2", "reciprocal", "tan", "_rdiv_scalar", "rsqrt",
+    "arccos", "arcsin", "arctan", "arctanh", "log", "log10", "log1p", "log2", "reciprocal", "rsqrt", "tan",
+    "_rdiv_scalar",
 }
 """TensorFlow's reciprocal of eight numbers and more is wrong by a unit, also that of 1."""
 
@@ -200,7 +201,7 @@ def test_optimizers_of_a_library_agree(name, programs):
 
 def test_a_recording_is_the_straight_line_of_calls():
     torch = pytest.importorskip("torch")
-    from refimpl.oracle.backends.torch_recording import recorded  # noqa: PLC0415  # needs PyTorch
+    from refimpl.oracle.backends.torch_recording import recorded  # needs PyTorch
 
     def function(values):
         a, b = values["a"], values["b"]

@@ -81,7 +81,7 @@ def on(platform: str = "cpu", compiled: bool = True, dtypes: tuple[str, ...] = (
         RuntimeError: JAX knows no such platform.
     """
     if "float64" in dtypes:
-        jax.config.update("jax_enable_x64", True)  # noqa: FBT003  # JAX's own signature
+        jax.config.update("jax_enable_x64", True)  # JAX's own signature
     device = jax.devices(platform)[0]
     runner = _Runner(device, jax.jit if compiled else lambda function: function)
     version = f"JAX {jax.__version__} on {platform}" + ("" if compiled else ", one operation at a time")

@@ -20,7 +20,7 @@ class _Names:
     whole = staticmethod(lambda x: mx.stop_gradient(x).astype(mx.int32))
     double = staticmethod(lambda x: x.astype(mx.float64))
     ahead = staticmethod(mx.take_along_axis)
-    taken = staticmethod(lambda x, rows, axis: mx.take(x, rows, axis))
+    taken = staticmethod(mx.take)
     flip = staticmethod(lambda x, axes: mx.flip(x, list(axes)))
     amax, amin = staticmethod(mx.max), staticmethod(mx.min)
 

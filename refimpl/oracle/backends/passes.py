@@ -147,7 +147,7 @@ class Packed:
         def note(one: Pass) -> Answer:
             try:
                 self.check(one)
-            except Exception as error:  # a refusal, which is raised again where the pass is answered
+            except Exception as error:  # noqa: BLE001  # a refusal, raised again where the pass is answered
                 passes.append(error)
             else:
                 passes.append(one)
@@ -168,7 +168,7 @@ class Packed:
 
         try:
             return pass_backend(self.rules, handed, **self.options).run(program)
-        except Exception as error:  # as ``run`` would raise it
+        except Exception as error:  # noqa: BLE001  # as ``run`` would raise it
             return error
 
     def _answers(self, passes: list[Pass]) -> list[Answer | Exception]:
@@ -189,7 +189,7 @@ class Packed:
             for turn in range(max(map(len, calls))):
                 chosen = [numbers[min(turn, len(numbers) - 1)] for numbers in calls]
                 found.update(zip(chosen, _run_merged(run, [passes[number] for number in chosen]), strict=True))
-        except Exception as error:  # of one program; which one, is not known
+        except Exception as error:  # noqa: BLE001  # of one program; which one, is not known
             if len(calls) == 1:
                 found.update((number, error) for number in calls[0])
                 return

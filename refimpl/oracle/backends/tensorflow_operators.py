@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import tensorflow as tf
 
@@ -14,28 +14,26 @@ from .protocol import Unsupported
 class _Names:
     """NumPy's names, and the further names of ``common``, for TensorFlow's functions."""
 
-    stop, reshape, transpose, flip = tf.stop_gradient, tf.reshape, tf.transpose, tf.reverse
+    names: ClassVar = {
+        "stop": tf.stop_gradient, "flip": tf.reverse, "sum": tf.reduce_sum, "mean": tf.reduce_mean,
+        "amax": tf.reduce_max, "amin": tf.reduce_min, "arcsin": tf.math.asin, "arccos": tf.math.acos,
+        "arctan": tf.math.atan, "arcsinh": tf.math.asinh, "arccosh": tf.math.acosh, "arctanh": tf.math.atanh,
+        "concatenate": tf.concat, "arange": tf.range, "tile": tf.experimental.numpy.tile,
+        "ahead": tf.experimental.numpy.take_along_axis,
+    }
     cast = staticmethod(lambda x, like: tf.cast(x, like.dtype))
     whole = staticmethod(lambda x: tf.cast(tf.stop_gradient(x), tf.int64))
     double = staticmethod(lambda x: tf.cast(x, tf.float64))
-    ahead = staticmethod(lambda x, rows, axis: tf.experimental.numpy.take_along_axis(x, rows, axis))
     taken = staticmethod(lambda x, rows, axis: tf.gather(x, rows, axis=axis))
-    sum, mean = tf.reduce_sum, tf.reduce_mean
-    amax, amin = tf.reduce_max, tf.reduce_min
-    arcsin, arccos, arctan = tf.math.asin, tf.math.acos, tf.math.atan
-    arcsinh, arccosh, arctanh = tf.math.asinh, tf.math.acosh, tf.math.atanh
-    concatenate, arange = tf.concat, tf.range
-    clip = staticmethod(lambda x, low, high: tf.minimum(x if low is None else tf.maximum(x, low), high)
-                        if high is not None else tf.maximum(x, low))
-    tile = staticmethod(lambda x, reps: tf.experimental.numpy.tile(x, reps))
+
+    @staticmethod
+    def clip(x: Any, low: Any, high: Any) -> Any:
+        """Numbers between two bounds, each of which may be None."""
+        x = x if low is None else tf.maximum(x, low)
+        return x if high is None else tf.minimum(x, high)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(tf.math, name) if hasattr(tf.math, name) else getattr(tf, name)
-
-
-for _name in ("stop", "reshape", "transpose", "flip", "sum", "mean", "amax", "amin", "arcsin", "arccos", "arctan",
-              "arcsinh", "arccosh", "arctanh", "concatenate", "arange"):
-    setattr(_Names, _name, staticmethod(getattr(_Names, _name)))
+        return self.names.get(name) or getattr(tf.math, name, None) or getattr(tf, name)
 
 
 def _channels_last(x: Any) -> Any:

@@ -33,7 +33,7 @@ ATTEMPTS = 2000
 
 def shrink(
     program: Program, still_fails: StillFails, seconds: float | None = SECONDS, attempts: int = ATTEMPTS,
-    ahead: int = 1, prepare: Callable[[list[Program]], Any] = lambda programs: None,
+    ahead: int = 1, prepare: Callable[[list[Program]], None] = lambda _: None,
 ) -> Program:
     """The smallest program that cutting finds.
 
@@ -62,7 +62,7 @@ def shrink(
 
 
 def _prepared(
-    programs: Iterator[Program], ahead: int, prepare: Callable[[list[Program]], Any]
+    programs: Iterator[Program], ahead: int, prepare: Callable[[list[Program]], None]
 ) -> Iterator[Program]:
     while some := list(islice(programs, ahead)):
         prepare(some)
