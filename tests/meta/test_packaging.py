@@ -88,6 +88,7 @@ def test_a_checkout_without_links_is_found(tmp_path: Path) -> None:
 DISTRIBUTIONS = {
     "typing_extensions": "",  # for type checkers only, which bring it
     "PIL": "pillow", "cv2": "", "mxnet": "", "jax": "", "torch": "", "scipy": "",
+    "mlx": "", "paddle": "", "tensorflow": "",
 }
 """Imported names of other distributions; an empty one is somebody else's library, which no extra of ours brings."""
 
