@@ -37,9 +37,8 @@ def _convolution(p: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     if p.num_group != 1 and len(p.kernel) == 3:
         raise Unsupported("Convolution of three axes in groups")
     run = (mx.conv1d, mx.conv2d, mx.conv3d)[len(p.kernel) - 1]
-    if len(p.kernel) == 1:
-        (stride,), (dilate,), (pad,) = stride, dilate, pad
-    made = mx.moveaxis(run(_channels_last(x), _channels_last(weight), stride, pad, dilate, p.num_group), -1, 1)
+    sides: Any = (stride, pad, dilate) if len(p.kernel) > 1 else (stride[0], pad[0], dilate[0])
+    made = mx.moveaxis(run(_channels_last(x), _channels_last(weight), *sides, p.num_group), -1, 1)
     return made if bias is None else made + mx.reshape(bias, (-1, *(1,) * len(p.kernel)))
 
 
@@ -55,9 +54,8 @@ def _pooling(p: Any, x: Any) -> Any:
     if p.pool_type not in ("max", "avg") or (p.pool_type == "avg" and any(pad) and p.count_include_pad is False):
         raise Unsupported(f"Pooling {p.pool_type} that leaves pads out of a mean")
     kinds = {"max": (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d), "avg": (nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)}
-    if rank == 1:
-        kernel, stride, pad = kernel[0], stride[0], pad[0]
-    return mx.moveaxis(kinds[p.pool_type][rank - 1](kernel, stride, pad)(_channels_last(x)), -1, 1)
+    sides: Any = (kernel, stride, pad) if rank > 1 else (kernel[0], stride[0], pad[0])
+    return mx.moveaxis(kinds[p.pool_type][rank - 1](*sides)(_channels_last(x)), -1, 1)
 
 
 def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:

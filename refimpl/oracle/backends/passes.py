@@ -43,8 +43,10 @@ class Pass(NamedTuple):
 
     def form(self) -> Any:
         """What a compiled function depends on: passes of the same form are calls of one function."""
-        sides = [(name, value.shape, value.dtype.str) for part in self[2:4] for name, value in part.items()]
-        return id(self.evaluate), tuple(sides), self.heads and tuple(head is None for head in self.heads)
+        parts = (self.wanted, self.fixed)
+        sides = [(name, value.shape, value.dtype.str) for part in parts for name, value in part.items()]
+        heads = None if self.heads is None else tuple(head is None for head in self.heads)
+        return id(self.evaluate), tuple(sides), heads
 
 
 def pass_backend(rules: Mapping[str, Rule], run_pass: Callable[[Pass], Answer], **capabilities: Any) -> Any:
@@ -212,12 +214,13 @@ def _merged(parts: list[Evaluate]) -> Evaluate:
 def _run_merged(run: Run, passes: list[Pass]) -> list[Answer]:
     """Run passes at once; returns the answer of each."""
     wanted, fixed = (
-        {f"{number}/{name}": value for number, one in enumerate(passes) for name, value in one[part].items()}
-        for part in (2, 3)
+        {f"{number}/{name}": value for number, part in enumerate(parts) for name, value in part.items()}
+        for parts in ([one.wanted for one in passes], [one.fixed for one in passes])
     )
     heads = None if passes[0].heads is None else [head for one in passes for head in one.heads or ()]
     outputs, slopes = run(wanted, fixed, heads)
-    left, answers = iter(outputs), []
+    left = iter(outputs)
+    answers: list[Answer] = []
     for number, one in enumerate(passes):
         own = {name: slopes[f"{number}/{name}"] for name in one.wanted if f"{number}/{name}" in slopes}
         answers.append(([next(left) for _ in range(one.outputs)], own))
