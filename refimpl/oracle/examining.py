@@ -19,7 +19,7 @@ from .explaining.locating import Where, locate
 from .explaining.neighbours import ATTEMPTS, Neighbour, neighbours
 from .explaining.neighbours import CRASH_ATTEMPTS as CRASH_NEIGHBOURS
 from .explaining.shrinking import SECONDS, shrink
-from .judging.comparing import Verdict, answers_of, judge, judge_answer
+from .judging.comparing import Answer, Verdict, answers_of, judge_answer
 from .judging.reference import Program
 from .programs.program import operators
 
@@ -93,9 +93,11 @@ class _Shrinking:
         self.backend, self.exclude = backend, exclude
         self.timed, self.end = left is not None, time.monotonic() + (math.inf if left is None else left)
 
-    def judged(self, program: Program, *, confirm: bool = True) -> Verdict:
-        """The verdict of a program, without what is set aside."""
-        return set_aside(self.exclude, program, judge(self.backend, program, confirm=confirm))
+    def judged(self, program: Program, answer: Answer | None = None, *, confirm: bool = True) -> Verdict:
+        """The verdict of a program, without what is set aside; ``answer`` is the implementation's if it is known."""
+        known = answers_of(self.backend, [program])[0] if answer is None else answer
+        verdict = judge_answer(program, known, confirm=confirm, declared=declared_of(self.backend))
+        return set_aside(self.exclude, program, verdict)
 
     def limit(self, most: float) -> float | None:
         """For how many seconds a program may be shrunk."""
@@ -105,10 +107,19 @@ class _Shrinking:
         """The smallest program that fails in the same way, and its verdict."""
         kind = verdict.mismatches[0].kind
         shown, begun = verdict, time.monotonic()
+        pack = getattr(self.backend, "pack", 1)  # of an implementation that compiles so many programs as one
+        ready: dict[int, tuple[Program, Answer]] = {}
+
+        def prepare(programs: list[Program]) -> None:
+            ready.clear()
+            if pack > 1:
+                answers = answers_of(self.backend, programs)
+                ready.update((id(each), (each, answer)) for each, answer in zip(programs, answers, strict=True))
 
         def still_fails(smaller: Program) -> bool:
             nonlocal shown
-            again = self.judged(smaller, confirm=confirm)
+            answer = ready[id(smaller)][1] if id(smaller) in ready else answers_of(self.backend, [smaller])[0]
+            again = self.judged(smaller, answer, confirm=confirm)
             if again.status != "failed" or again.mismatches[0].kind != kind:
                 return False
             shown = again
@@ -116,12 +127,12 @@ class _Shrinking:
 
         if kind == "crashed":
             return shrink(program, still_fails, seconds=self.limit(CRASH_SECONDS), attempts=CRASH_ATTEMPTS), shown
-        small = shrink(program, still_fails, seconds=self.limit(SECONDS))
+        small = shrink(program, still_fails, seconds=self.limit(pack * SECONDS), ahead=pack, prepare=prepare)
         if len(operators(small)) > FEW and program["level"] <= 2:
             where = locate(self.backend, small, shown)
             if where.program is not None and still_fails(where.program):
-                left = self.limit(max(0.0, begun + 2 * SECONDS - time.monotonic()))
-                small = shrink(where.program, still_fails, seconds=left)
+                left = self.limit(max(0.0, begun + 2 * pack * SECONDS - time.monotonic()))
+                small = shrink(where.program, still_fails, seconds=left, ahead=pack, prepare=prepare)
         return small, shown
 
 

@@ -89,6 +89,7 @@ DISTRIBUTIONS = {
     **dict.fromkeys(("MNN", "_tools", "iree", "openvino", "tinygrad", "tract", "tvm"), ""),  # engines
     "typing_extensions": "",  # for type checkers only, which bring it
     "PIL": "pillow", "cv2": "", "mxnet": "", "jax": "", "torch": "", "scipy": "",
+    "mlx": "", "paddle": "", "tensorflow": "",
 }
 """Imported names of other distributions; an empty one is somebody else's library, which no extra of ours brings."""
 

@@ -1,8 +1,9 @@
-"""Operators that array libraries name as NumPy does: one table for PyTorch, JAX and NumPy.
+"""Operators that array libraries name as NumPy does: one table for PyTorch, JAX, TensorFlow, MLX, Paddle and NumPy.
 
-``rules(xp)`` maps an operator to ``rule(p, *inputs)``. ``xp`` has NumPy's functions and five more: ``stop`` (a value
-without gradient), ``cast`` (to the type of another array), ``whole`` (to int64), ``ahead`` (take elements along an axis
-by an index array) and ``sigmoid``. A rule raises Unsupported where its library computes something else. The
+``rules(xp)`` maps an operator to ``rule(p, *inputs)``. ``xp`` has NumPy's functions and six more: ``stop`` (a value
+without gradient), ``cast`` (to the type of another array), ``whole`` (to whole numbers), ``ahead`` (take elements along
+an axis by an index array), ``taken`` (slices along an axis by an index array of any rank) and ``sigmoid``. Functions of
+one array that ``xp`` lacks have no rule, and a rule raises Unsupported where its library computes something else. The
 tables are here and not on pages, which import none of these libraries.
 """
 
@@ -65,8 +66,9 @@ def softmax_rule(xp: Any, function: Callable[[Any, int], Any], sign: int = 1) ->
         x = sign * x / (p.temperature or 1.0)
         if length:
             axis = p.axis % len(x.shape)
-            ends = length[0].reshape((*x.shape[:axis], 1, *x.shape[axis + 1:]))
-            counts = xp.arange(x.shape[axis]).reshape((-1, *(1,) * (len(x.shape) - axis - 1))) < ends
+            ends = xp.reshape(length[0], (*x.shape[:axis], 1, *x.shape[axis + 1:]))
+            places = xp.reshape(xp.arange(x.shape[axis]), (-1, *(1,) * (len(x.shape) - axis - 1)))
+            counts = xp.cast(places, ends) < ends
             none = xp.zeros_like(x)
             x = xp.where(counts, function(xp.where(counts, x, none - 1e30), axis), none)
         else:
@@ -86,8 +88,9 @@ def _pairs(xp: Any) -> dict[str, Rule]:
 
     return {
         "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a / b,
-        "maximum": extremal(lambda a, b: a >= b), "minimum": extremal(lambda a, b: a <= b), "hypot": xp.hypot,
+        "maximum": extremal(lambda a, b: a >= b), "minimum": extremal(lambda a, b: a <= b),
         "power": lambda a, b: a ** b, **{name: compared(test) for name, test in COMPARISONS.items()},
+        **({"hypot": xp.hypot} if hasattr(xp, "hypot") else {}),
     }
 
 
@@ -115,37 +118,40 @@ def _pair_rules(xp: Any) -> dict[str, Rule]:
 
 
 def _reductions(xp: Any) -> dict[str, Rule]:
-    def reduced(name: str, function: Rule) -> Rule:
+    def reduced(function: Rule) -> Rule:
         def rule(p: Any, x: Any) -> Any:
-            return function(*over(p, x)).reshape(shape_after(name, p, x))
+            axes, keep = reduced_axes(p, len(x.shape)), bool(p.keepdims)
+            if not axes:  # no axes at all mean every axis to PyTorch
+                return function(p, xp.reshape(x, (1, *x.shape)), (0,), keep=False)
+            result = function(p, x, axes, keep=keep)
+            return result if len(result.shape) else xp.reshape(result, (1,))
 
         return rule
-
-    def over(p: Any, x: Any) -> tuple[Any, tuple[int, ...]]:
-        axes = reduced_axes(p, len(x.shape))
-        return (x, axes) if axes else (x.reshape((1, *x.shape)), (0,))  # no axes at all mean every axis to PyTorch
 
     def extremal(function: Rule) -> Rule:
-        def rule(x: Any, axes: Any) -> Any:  # every element that equals the result takes the whole gradient
+        def rule(p: Any, x: Any, axes: Any, *, keep: bool) -> Any:  # each element that equals it takes the gradient
             found = xp.stop(function(x, axis=axes, keepdims=True))
-            return found + xp.sum(xp.where(x == found, x - xp.stop(x), 0 * xp.stop(x)), axis=axes, keepdims=True)
+            ties = xp.where(x == found, x - xp.stop(x), 0 * xp.stop(x))
+            return xp.stop(function(x, axis=axes, keepdims=keep)) + xp.sum(ties, axis=axes, keepdims=keep)
 
         return rule
 
-    def norm(p: Any, x: Any) -> Any:
+    def norm(p: Any, x: Any, axes: Any, *, keep: bool) -> Any:
         if p.out_dtype is not None:
             raise Unsupported(f"norm with out_dtype {p.out_dtype}")
-        along, axes = over(p, x)
-        if p.ord == 1:
-            return xp.sum(xp.abs(along), axis=axes).reshape(shape_after("norm", p, x))
-        return xp.sqrt(xp.sum(along * along, axis=axes)).reshape(shape_after("norm", p, x))
+        total = xp.sum(xp.abs(x) if p.ord == 1 else x * x, axis=axes, keepdims=keep)
+        return total if p.ord == 1 else xp.sqrt(total)
+
+    def numbers(x: Any) -> Any:
+        return xp.where(x != x, 0 * xp.ones_like(x), x)  # noqa: PLR0124
+
+    def total(of: Rule) -> Rule:
+        return reduced(lambda p, x, axes, *, keep: xp.sum(of(x), axis=axes, keepdims=keep))
 
     return {
-        "sum": reduced("sum", lambda x, axes: xp.sum(x, axis=axes)), "norm": norm,
-        "_square_sum": reduced("_square_sum", lambda x, axes: xp.sum(x * x, axis=axes)),
-        "mean": reduced("mean", lambda x, axes: xp.mean(x, axis=axes)),
-        "max": reduced("max", extremal(xp.amax)), "min": reduced("min", extremal(xp.amin)),
-        "nansum": reduced("nansum", lambda x, axes: xp.sum(xp.where(x != x, 0 * xp.ones_like(x), x), axis=axes)),  # noqa: PLR0124
+        "sum": total(lambda x: x), "_square_sum": total(lambda x: x * x), "nansum": total(numbers),
+        "mean": reduced(lambda p, x, axes, *, keep: xp.mean(x, axis=axes, keepdims=keep)),
+        "max": reduced(extremal(xp.amax)), "min": reduced(extremal(xp.amin)), "norm": reduced(norm),
     }
 
 
@@ -181,7 +187,7 @@ def _moving(xp: Any) -> dict[str, Rule]:
         axis = p.axis % len(x.shape)
         size = x.shape[axis] // p.num_outputs
         parts = [x[(slice(None),) * axis + (slice(i * size, i * size + size),)] for i in range(p.num_outputs)]
-        return [part.reshape(shape_after("SliceChannel", p, x)) for part in parts]
+        return [xp.reshape(part, shape_after("SliceChannel", p, x)) for part in parts]
 
     def turned(p: Any, x: Any) -> Any:
         axes = {a % len(x.shape) for a in p.axis}
@@ -199,18 +205,19 @@ def _moving(xp: Any) -> dict[str, Rule]:
         return xp.concatenate(parts, axis=p.dim)
 
     def shaped(name: str) -> Rule:
-        return lambda p, x, *like: x.reshape(shape_after(name, p, x, *like))
+        return lambda p, x, *like: xp.reshape(x, shape_after(name, p, x, *like))
 
     def blocks(p: Any, x: Any) -> Any:
         n, c, h, w = x.shape
         k = p.block_size
-        return xp.transpose(x.reshape((n, k, k, c // (k * k), h, w)), (0, 3, 4, 1, 5, 2)).reshape((n, -1, h * k, w * k))
+        cut = xp.transpose(xp.reshape(x, (n, k, k, c // (k * k), h, w)), (0, 3, 4, 1, 5, 2))
+        return xp.reshape(cut, (n, -1, h * k, w * k))
 
     def unblocked(p: Any, x: Any) -> Any:
         n, c, h, w = x.shape
         k = p.block_size
-        cut = x.reshape((n, c, h // k, k, w // k, k))
-        return xp.transpose(cut, (0, 3, 5, 1, 2, 4)).reshape((n, -1, h // k, w // k))
+        cut = xp.transpose(xp.reshape(x, (n, c, h // k, k, w // k, k)), (0, 3, 5, 1, 2, 4))
+        return xp.reshape(cut, (n, -1, h // k, w // k))
 
     return {
         "slice": cut_out, "slice_axis": cut_axis, "slice_like": cut_like, "transpose": transposed, "SwapAxis": swapped,
@@ -225,20 +232,20 @@ def _moving(xp: Any) -> dict[str, Rule]:
 def _indexing(xp: Any) -> dict[str, Rule]:
     def embedding(p: Any, data: Any, weight: Any) -> Any:
         rows = xp.clip(xp.whole(data), 0, p.input_dim - 1)
-        return weight[rows]
+        return xp.taken(weight, rows, 0)
 
     def take(p: Any, x: Any, indices: Any) -> Any:
         side, axis = x.shape[p.axis], p.axis % len(x.shape)
         rows = xp.whole(indices)
         rows = rows % side if p.mode == "wrap" else xp.clip(rows, 0, side - 1)
-        return x[(slice(None),) * axis + (rows,)]
+        return xp.taken(x, rows, axis)
 
     def pick(p: Any, x: Any, index: Any) -> Any:
         axis = len(x.shape) - 1 if p.axis is None else p.axis % len(x.shape)
         side, shape = x.shape[axis], tuple(1 if a == axis else s for a, s in enumerate(x.shape))
-        rows = xp.whole(index).reshape(shape)
+        rows = xp.reshape(xp.whole(index), shape)
         rows = rows % side if p.mode == "wrap" else xp.clip(rows, 0, side - 1)
-        return xp.ahead(x, rows, axis).reshape(shape_after("pick", p, x, index))
+        return xp.reshape(xp.ahead(x, rows, axis), shape_after("pick", p, x, index))
 
     def gather(p: Any, x: Any, indices: Any) -> Any:
         rows = xp.whole(indices)
@@ -249,13 +256,12 @@ def _indexing(xp: Any) -> dict[str, Rule]:
 
 def rules(xp: Any) -> dict[str, Rule]:
     """The table; see the module's text."""
-    def unary(function: str) -> Rule:
-        called = getattr(xp, function)
-        return lambda p, x: called(x)
+    def unary(function: Callable[[Any], Any]) -> Rule:
+        return lambda p, x: function(x)
 
     def where(p: Any, condition: Any, x: Any, y: Any) -> Any:
         if len(condition.shape) == 1 < len(x.shape):
-            condition = condition.reshape((-1, *(1,) * (len(x.shape) - 1)))
+            condition = xp.reshape(condition, (-1, *(1,) * (len(x.shape) - 1)))
         return xp.where(condition != 0, x, y)
 
     def clip(p: Any, x: Any) -> Any:
@@ -279,8 +285,9 @@ def rules(xp: Any) -> dict[str, Rule]:
         return found
 
     def dense(p: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-        product = xp.matmul(x.reshape((x.shape[0], -1)) if p.flatten else x, weight.T)
-        return product if bias is None else product + bias.reshape((-1,))
+        rows = xp.reshape(x, (x.shape[0], -1)) if p.flatten else x
+        product = xp.matmul(rows, xp.transpose(weight, (1, 0)))
+        return product if bias is None else product + xp.reshape(bias, (-1,))
 
     def batch_dot(p: Any, a: Any, b: Any) -> Any:
         order = (*range(len(a.shape) - 2), len(a.shape) - 1, len(a.shape) - 2)
@@ -292,7 +299,7 @@ def rules(xp: Any) -> dict[str, Rule]:
         return p.alpha * batch_dot(p, a, b)
 
     return {
-        **{name: unary(function) for name, function in UNARY.items()},
+        **{name: unary(getattr(xp, function)) for name, function in UNARY.items() if hasattr(xp, function)},
         **_pair_rules(xp), **_reductions(xp), **_moving(xp), **_indexing(xp), "where": where, "clip": clip,
         "hard_sigmoid": hard_sigmoid, "smooth_l1": smooth, "add_n": total, "FullyConnected": dense,
         "batch_dot": batch_dot, "_linalg_gemm2": gemm, "relu": lambda p, x: xp.where(x <= 0, xp.zeros_like(x), x),

@@ -21,6 +21,7 @@ class _Names:
     cast = staticmethod(lambda x, like: x.astype(like.dtype))
     whole = staticmethod(lambda x: lax.stop_gradient(x).astype(jnp.int32))
     ahead = staticmethod(jnp.take_along_axis)
+    taken = staticmethod(lambda x, rows, axis: x[(slice(None),) * axis + (rows,)])
     double = None  # unless JAX is told to have them
     abs = staticmethod(lambda x: x * lax.stop_gradient(jnp.sign(x)))  # JAX's own slope at 0 is 1
     amax, amin, sigmoid = staticmethod(jnp.max), staticmethod(jnp.min), staticmethod(jax.nn.sigmoid)

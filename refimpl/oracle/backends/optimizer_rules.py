@@ -33,7 +33,7 @@ class Step:
         """The state of rows that no step has updated: zeros, or the weight for a rule that remembers it."""
         if name == "previous":
             return weight
-        width = np.asarray(self.state[name]).shape[1:]
+        width = tuple(self.state[name].shape[1:])
         return np.zeros((shape[0], *width), weight.dtype) if shape else np.zeros((), weight.dtype)
 
     def bounded(self, g: Any) -> Any:
@@ -99,7 +99,7 @@ def _adagrad(s: Step, w: Any, gradient: Any) -> Any:
 
 def _groupadagrad(s: Step, w: Any, gradient: Any) -> Any:
     g = s.plain(gradient)
-    mean = s.xp.sum(g * g, axis=1).reshape((-1, 1)) / g.shape[1]
+    mean = s.xp.reshape(s.xp.sum(g * g, axis=1), (-1, 1)) / g.shape[1]
     h = s.keep("h", s.old("h", mean) + mean)
     return w - s.lr * g / s.xp.sqrt(h + s.p["eps"])
 

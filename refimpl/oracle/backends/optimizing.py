@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,6 +40,10 @@ class Library(Protocol):
 
     def array(self, value: np.ndarray) -> Any:
         """An array of the library."""
+        ...
+
+    def numpy(self, value: Any) -> np.ndarray:
+        """An array of NumPy."""
         ...
 
     def own(self, rule: str, given: dict[str, Any], life: Life) -> Callable[[Any, Any, float, float], Any] | None:
@@ -184,7 +188,7 @@ class _Optimizing:
         own = self.own[index]
         if own is not None:
             clipped = _prepared(self.library.xp, make(gradient), self.given)
-            wide[...] = np.asarray(own(make(wide.copy()), clipped, lr, wd))
+            wide[...] = self.library.numpy(own(make(wide.copy()), clipped, lr, wd))
         else:
             state = self.states.setdefault(index, {})
             part: Any = ... if rows is None else rows
@@ -194,8 +198,8 @@ class _Optimizing:
             for name, value in step.state.items():
                 if name not in state:
                     state[name] = step.before(name, np.array(wide), wide.shape)
-                state[name][part] = np.asarray(value)
-            wide[part] = np.asarray(new)
+                state[name][part] = self.library.numpy(value)
+            wide[part] = self.library.numpy(new)
         weight[...] = wide
 
     def resume(self, whole: bool = False, device: int | None = None) -> Trace:
@@ -242,6 +246,19 @@ class WithOptimizers:
         graphs_can: Capabilities = graphs.capabilities
         rules = frozenset(f"rule {name}" for name in RULES)
         self.capabilities = graphs_can._replace(others=(5,), operators=(graphs_can.operators or frozenset()) | rules)
+        if hasattr(graphs, "run_many"):
+            self.run_many, self.pack = self._run_many, graphs.pack
+
+    def _run_many(self, programs: Sequence[Program]) -> list[Trace | Exception]:
+        """The answers to some programs; those of level 5 one by one."""
+        answers = iter(self.graphs.run_many([program for program in programs if program["level"] != 5]))
+        return [self._answer(program) if program["level"] == 5 else next(answers) for program in programs]
+
+    def _answer(self, program: Program) -> Trace | Exception:
+        try:
+            return self.run(program)
+        except Unsupported as error:
+            return error
 
     def run(self, program: Program) -> Trace:
         """See ``protocol.Backend.run``."""

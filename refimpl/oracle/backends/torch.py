@@ -1,55 +1,72 @@
-"""PyTorch on the CPU: levels 1 and 2, whose gradients are those of autograd, and level 5.
+"""PyTorch: levels 1 and 2, whose gradients are those of autograd, and level 5.
+
+    refimpl oracle check 'refimpl.oracle.backends.torch:on(device="cpu", compile=True)' --level 2
 
 Run it where PyTorch is: ``isolate("refimpl.oracle.backends.torch:backend", python=...)``, or in process.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import torch
 
-from .decorators import Arrays, Symbol, executor_backend
+from .decorators import Arrays
 from .describing import described
 from .optimizing import Life, WithOptimizers
+from .passes import Answer, Evaluate, Heads, Packed, Pass, Run, alone
 from .torch_operators import RULES
-
-STYLES = ("dyadic", "smooth", "normal", "tied", "wide", "onehot")
-"""Not "special": gradients at NaN are MXNet's own (unary/nan, Activation/relu-nan, clip/gradient)."""
+from .torch_recording import recorded
 
 
-@executor_backend(operators=RULES, styles=STYLES)
-def _run(
-    symbol: Symbol, args: Arrays, aux: Arrays, grads_in: Arrays, grad_req: dict[str, str], head_grads: Any,
-    is_train: bool,
-) -> tuple[list[np.ndarray], Arrays, Arrays]:
-    """Levels 1 and 2 by autograd."""
-    values = {name: torch.from_numpy(np.array(value)) for name, value in {**args, **aux}.items()}
-    wanted = [name for name in grads_in if values[name].dtype.is_floating_point]
-    for name in wanted:
-        values[name].requires_grad_(True)
+class _Runner:
+    """Runs passes by autograd on a device; ``compiled`` makes a function of a recorded one, or is None."""
 
-    def rule(node: Any, inputs: list[Any]) -> Any:
-        options = {"train": is_train} if node.op == "BatchNorm" else {}
-        return RULES[node.op](node.p, *inputs, **options)
+    def __init__(self, device: Any, compiled: Any) -> None:
+        self.device, self.compiled = device, compiled
 
-    outputs = symbol.evaluate(values, rule)
-    gradients: Arrays = {}
-    if head_grads is not None:
-        pairs = [
-            (out, torch.ones_like(out) if head is None else torch.from_numpy(head))
-            for out, head in zip(outputs, head_grads, strict=True) if out.requires_grad
-        ]
-        found: Any = [None] * len(wanted)
-        if pairs and wanted:
+    def given(self, arrays: Arrays) -> dict[str, torch.Tensor]:
+        """Arrays on the device."""
+        return {name: torch.from_numpy(np.array(value)).to(self.device) for name, value in arrays.items()}
+
+    def check(self, one: Pass) -> None:
+        """Run a pass without compiling it: what it refuses, is no matter of the compiler."""
+        with torch.no_grad():
+            one.evaluate(self.given({**one.wanted, **one.fixed}))
+
+    def __call__(self, evaluate: Evaluate) -> Run:
+        """See ``passes``."""
+        functions: list[Any] = []
+
+        def outputs_of(values: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+            if self.compiled is None:
+                return evaluate(values)
+            if not functions:
+                torch.compiler.reset()  # else PyTorch compiles nothing more after eight functions of one name
+                functions.append(self.compiled(recorded(evaluate, values)))
+            return list(functions[0](*values.values()))
+
+        def run(wanted: Arrays, fixed: Arrays, heads: Heads | None) -> Answer:
+            inputs = self.given(wanted)
+            values = {**{name: value.requires_grad_() for name, value in inputs.items()}, **self.given(fixed)}
+            outputs = outputs_of(values)
+            shown = [out.detach().cpu().numpy() for out in outputs]
+            pairs = [
+                (out, torch.ones_like(out) if head is None else torch.from_numpy(head).to(self.device))
+                for out, head in zip(outputs, heads or [None] * len(outputs), strict=True) if out.requires_grad
+            ]
+            if heads is None or not pairs:
+                return shown, {}
             found = torch.autograd.grad(
-                [out for out, _ in pairs], [values[n] for n in wanted], [h for _, h in pairs], allow_unused=True
+                [out for out, _ in pairs], list(inputs.values()), [head for _, head in pairs], allow_unused=True
             )
-        for name, slope in zip(wanted, found, strict=True):
-            new = np.zeros_like(grads_in[name]) if slope is None else slope.numpy()
-            gradients[name] = grads_in[name] + new if grad_req[name] == "add" else new
-    return [out.detach().numpy() for out in outputs], gradients, aux
+            return shown, {
+                name: slope.cpu().numpy() for name, slope in zip(wanted, found, strict=True) if slope is not None
+            }
+
+        return run
 
 
 class _Own:
@@ -60,7 +77,7 @@ class _Own:
         self.optimizer: Any = None
         self.state: Any = None
 
-    def __call__(self, weight: Any, gradient: Any, lr: float, wd: float) -> np.ndarray:
+    def __call__(self, weight: Any, gradient: Any, lr: float, wd: float) -> torch.Tensor:
         """The weight after a step."""
         if self.optimizer is None:
             self.weight = torch.nn.Parameter(weight.clone())
@@ -70,7 +87,7 @@ class _Own:
         self.weight.data, self.weight.grad = weight, gradient
         self.optimizer.param_groups[0].update(lr=lr, weight_decay=wd)
         self.optimizer.step()
-        return self.weight.detach().numpy()
+        return self.weight.detach()
 
     def kept(self) -> Any:
         """The part of the state that a file keeps."""
@@ -85,7 +102,18 @@ class _Torch:
     """PyTorch's functions for level 5, and its optimizers where they compute the same as MXNet's."""
 
     xp = torch
-    array = staticmethod(torch.from_numpy)
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+
+    def array(self, value: np.ndarray) -> torch.Tensor:
+        """An array on the device."""
+        return torch.from_numpy(value).to(self.device)
+
+    @staticmethod
+    def numpy(value: torch.Tensor) -> np.ndarray:
+        """An array of NumPy."""
+        return value.detach().cpu().numpy()
 
     @staticmethod
     def own(rule: str, given: dict[str, Any], life: Life) -> _Own | None:
@@ -115,5 +143,43 @@ class _Adadelta(torch.optim.Adadelta):
         return super().step(closure)
 
 
-backend = described(WithOptimizers(_run, _Torch()), f"PyTorch {torch.__version__}")
-"""What ``--oracle-backend=refimpl.oracle.backends.torch:backend`` finds."""
+def on(
+    device: str = "cpu", compile: bool = False, dynamic: bool | None = None, backend: str = "inductor",  # noqa: A002
+    dtypes: tuple[str, ...] = ("float32",), pack: int = 16, import_first: str = "",
+) -> WithOptimizers:
+    """PyTorch on a device, one operation at a time or compiled.
+
+    Args:
+        device: a device of ``torch.device``; also one that an extension registers.
+        compile: whether ``torch.compile`` compiles forward and backward passes of levels 1 and 2.
+        dynamic: whether compiled code is made for any shapes; None lets PyTorch decide.
+        backend: the compiler's name, one of ``torch.compiler.list_backends(None)``.
+        dtypes: the floating types that are drawn: of float16, float32 and float64.
+        pack: how many programs are compiled as one function.
+        import_first: the name of a package that registers the device or the compiler.
+
+    Raises:
+        ImportError: there is no such package.
+        RuntimeError: PyTorch knows no such device.
+        ValueError: PyTorch knows no such compiler.
+    """
+    if import_first:
+        import_module(import_first)
+    place, version = torch.device(device), f"PyTorch {torch.__version__} on {device}"
+    torch.zeros(1, device=place)  # a device of no machine has no such array
+    if not compile:
+        graphs = alone(RULES, _Runner(place, None), dtypes=dtypes)
+        return described(WithOptimizers(graphs, _Torch(place)), version)
+    if backend not in torch.compiler.list_backends(None):
+        raise ValueError(f"torch.compile has no backend {backend}; it has {torch.compiler.list_backends(None)}")
+
+    def compiled(function: Any) -> Any:
+        return torch.compile(function, backend=backend, dynamic=dynamic)
+
+    runner = _Runner(place, compiled)
+    graphs = Packed(RULES, runner, pack, runner.check, dtypes=dtypes)
+    return described(WithOptimizers(graphs, _Torch(place)), f"{version}, {backend} with dynamic={dynamic}")
+
+
+backend = on()
+"""What ``--oracle-backend=refimpl.oracle.backends.torch:backend`` finds: PyTorch on the CPU."""

@@ -20,6 +20,7 @@ class _Names:
     whole = staticmethod(lambda x: x.detach().to(torch.int64))
     double = staticmethod(lambda x: x.to(torch.float64))
     ahead = staticmethod(lambda x, rows, axis: torch.gather(x, axis, rows))
+    taken = staticmethod(lambda x, rows, axis: x[(slice(None),) * axis + (rows,)])
     concatenate, transpose = torch.concat, torch.permute
     degrees, radians = torch.rad2deg, torch.deg2rad
 

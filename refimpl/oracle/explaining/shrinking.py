@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ ATTEMPTS = 2000
 
 
 def shrink(
-    program: Program, still_fails: StillFails, seconds: float | None = SECONDS, attempts: int = ATTEMPTS
+    program: Program, still_fails: StillFails, seconds: float | None = SECONDS, attempts: int = ATTEMPTS,
+    ahead: int = 1, prepare: Callable[[list[Program]], None] = lambda _: None,
 ) -> Program:
     """The smallest program that cutting finds.
 
@@ -40,15 +42,16 @@ def shrink(
         still_fails: whether another program fails in the same way.
         seconds: the time limit; None where the result must not depend on the machine's speed.
         attempts: the largest number of programs to try.
+        ahead: how many programs ``prepare`` is given at once.
+        prepare: is called with the next programs, for an implementation that runs many faster than one by one.
     """
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     inference = not is_sensible(program) and is_sensible(program, inference=True)
     improved = True
     while improved and attempts > 0:
         improved = False
-        for smaller in cuts(program):
-            if not is_sensible(smaller, inference=inference):
-                continue
+        sensible = (smaller for smaller in cuts(program) if is_sensible(smaller, inference=inference))
+        for smaller in _prepared(sensible, ahead, prepare):
             attempts -= 1
             if attempts <= 0 or time.monotonic() > deadline:
                 return program
@@ -56,6 +59,14 @@ def shrink(
                 program, improved = smaller, True
                 break
     return program
+
+
+def _prepared(
+    programs: Iterator[Program], ahead: int, prepare: Callable[[list[Program]], None]
+) -> Iterator[Program]:
+    while some := list(islice(programs, ahead)):
+        prepare(some)
+        yield from some
 
 
 def is_sensible(program: Program, *, inference: bool = False) -> bool:
