@@ -16,7 +16,7 @@ full_pass           ``data``, ``labels``, ``batch`` (rows): gradients of all row
 import importlib
 
 from .modules import Modules
-from .program import pruned, symbol_json
+from .program import pruned
 
 
 class Buckets(Modules):
@@ -25,6 +25,7 @@ class Buckets(Modules):
     def __init__(self, mx, program, look):
         super(Buckets, self).__init__(mx, program, look)
         self.buckets = {bucket["key"]: bucket for bucket in program.get("settings", {}).get("buckets", [])}
+        self.graphs = {}
         self.key = None
 
     def create_buckets(self, contexts, default, fixed=None):
@@ -37,9 +38,11 @@ class Buckets(Modules):
     def _symbol(self, key):
         """The ``sym_gen`` of BucketingModule: the graph of a bucket, and the names of its inputs."""
         bucket = self.buckets[key]
-        heads = [self.program["heads"][i] for i in bucket["heads"]]
-        graph = pruned({"nodes": self.program["nodes"], "heads": heads, "arrays": {}, "steps": []})
-        return self.mx.sym.load_json(symbol_json(graph)), bucket["data"], bucket["labels"] or None
+        if key not in self.graphs:
+            heads = [self.program["heads"][i] for i in bucket["heads"]]
+            graph = pruned({"nodes": self.program["nodes"], "heads": heads, "arrays": {}, "steps": []})
+            self.graphs[key] = self.symbol_from(graph)
+        return self.graphs[key], bucket["data"], bucket["labels"] or None
 
     def switch(self, key, data, labels=None):
         """See the module's text."""
@@ -71,7 +74,7 @@ class Buckets(Modules):
         kind = importlib.import_module(self.mx.__name__ + ".contrib.svrg_optimization.svrg_module").SVRGModule
         self.data_names, self.label_names = data, labels
         return self._current(kind(
-            self.mx.sym.load_json(symbol_json(self.program)), data_names=data, label_names=labels or None,
+            self.graph, data_names=data, label_names=labels or None,
             context=self._contexts(contexts), fixed_param_names=fixed, update_freq=frequency,
         ))
 

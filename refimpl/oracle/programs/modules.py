@@ -39,7 +39,6 @@ import os
 from collections import OrderedDict
 
 from .optimizers import schedule_of
-from .program import symbol_json
 from .session import Session
 
 
@@ -96,7 +95,7 @@ class Modules(Session):
         return self._current(self._new())
 
     def _new(self):
-        return self.mx.mod.Module(self.mx.sym.load_json(symbol_json(self.program)), **self.options)
+        return self.mx.mod.Module(self.graph, **self.options)
 
     # --- binding --------------------------------------------------------------------------------
 
@@ -156,15 +155,12 @@ class Modules(Session):
 
     def _parted(self, specs):
         """Arrays of parameters and of auxiliary states, by name."""
-        states = set(self._state_names())
+        states = set(self.graph.list_auxiliary_states())
         arrays = {name: self.array(spec) for name, spec in sorted(specs.items())}
         return (
             {name: array for name, array in arrays.items() if name not in states},
             {name: array for name, array in arrays.items() if name in states},
         )
-
-    def _state_names(self):
-        return self.mx.sym.load_json(symbol_json(self.program)).list_auxiliary_states()
 
     def init_params(self, given=None, rest=None, missing=False, force=False):
         """See the module's text."""
