@@ -92,7 +92,7 @@ def bucketing_program(draw: Draw, capabilities: Capabilities, exclude: Exclusion
     script.add("bind", **script.shapes(script.rows))
     script.add("init_params", given=sorted(script.network.parameters))
     script.optimizer()
-    for _ in range(draw.integer(1, 5)):
+    for _ in range(draw.integer(1, 4)):
         key = draw.choice(family.keys)
         network = family.networks[key]
         if draw.one_in(4):
@@ -149,7 +149,7 @@ def svrg_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
     script.add("init_optimizer", store=draw.choice(("local", "device", None)), optimizer="sgd", parameters=parameters)
     if corners and draw.boolean():
         script.add("set_params", arrays=dict(network.parameters))  # whatever the optimizer made of them
-    rounds = draw.integer(1, 2) if script.may("svrg/second pass") else 1
+    rounds = 1 + draw.one_in(3) if script.may("svrg/second pass") else 1
     for _ in range(rounds):
         _full_pass(draw, script, corners)
     script.add("get_params")
@@ -169,11 +169,11 @@ def _svrg_network(draw: Draw, capabilities: Capabilities, exclude: Exclusions) -
 
 def _full_pass(draw: Draw, script: Script, corners: bool) -> None:
     """A full pass over one to three batches, and one to three steps that it corrects."""
-    batches = draw.integer(1, 3)
+    batches = draw.integer(1, 2)
     padding = draw.integer(0, script.rows - 1) if script.may("svrg/padding") and batches > 1 else 0
     rows = batches * script.rows - padding
     script.add("full_pass", **script.batch(rows), batch=script.rows)
-    for _ in range(draw.integer(1, 3)):
+    for _ in range(draw.integer(1, 2)):
         as_bound = corners and draw.one_in(4)
         script.add("forward", **script.batch(script.rows), **({} if as_bound else {"train": True}))
         script.add("backward")

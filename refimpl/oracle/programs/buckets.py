@@ -6,11 +6,12 @@ those of this bucket), names of ``data`` and ``labels``. Steps are those of leve
 ==================  ===================================================================================================
 create_buckets      ``contexts``, ``default`` (a key), ``fixed``
 switch              ``key``, and descriptions of ``data`` and ``labels``
+prepare             ``data`` and ``labels`` of a batch that comes later; the current bucket stays
 create_svrg         as ``create`` of level 3, and ``frequency`` (epochs from one full pass to the next)
-full_pass           ``data``, ``labels``, ``batch`` (rows): gradients of all rows at the weights of now
+full_pass           ``data``, ``labels``, ``batch`` (rows), ``last``: gradients of all rows at the weights of now
 ==================  ===================================================================================================
 
-``forward`` and ``forward_backward`` of buckets have a ``key``, and arrays in the order of the bucket's names.
+``forward``, ``forward_backward`` and ``prepare`` of buckets have a ``key``, and arrays in the order of the bucket's names.
 """
 
 import importlib
@@ -60,6 +61,13 @@ class Buckets(Modules):
         self.key = key
         return super(Buckets, self).forward_backward(data, labels, pad)
 
+    def prepare(self, data, labels=None, key=None):
+        """See the module's text."""
+        self.key = key
+        self.mx.nd.waitall()
+        self.module.prepare(self._batch(data, labels, 0))
+        return ()
+
     def _batch(self, data, labels, pad):
         batch = super(Buckets, self)._batch(data, labels, pad)
         if self.key is not None:
@@ -78,8 +86,8 @@ class Buckets(Modules):
             context=self._contexts(contexts), fixed_param_names=fixed, update_freq=frequency,
         ))
 
-    def full_pass(self, data, labels, batch):
+    def full_pass(self, data, labels, batch, last="pad"):
         """See the module's text."""
-        self.module.update_full_grads(self._iterator(data, labels, batch))
+        self.module.update_full_grads(self._iterator(data, labels, batch, last))
         self.mx.nd.waitall()
         return ()
