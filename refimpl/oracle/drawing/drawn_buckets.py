@@ -101,7 +101,7 @@ class Buckets(Script):
     """The steps of a program with buckets while they are drawn."""
 
     def __init__(self, draw: Draw, family: Family, exclude: Exclusions) -> None:
-        super().__init__(draw, family.networks[family.default], exclude, 4)
+        super().__init__(draw, family.networks[family.default], exclude, 4, few=1)
         self.family, self.loads = family, None
         self.rows = enough(self.rows, self.devices, None)
         self.corners = self.network.capabilities.corners
@@ -210,7 +210,7 @@ def svrg_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
     if "svrg/batch statistics" in exclude.operators:
         exclude = exclude.also(operator="BatchNorm")
     network = _svrg_network(draw, capabilities, exclude)
-    script = Script(draw, network, exclude, 3)
+    script = Script(draw, network, exclude, 3, few=1)
     script.loads = None
     if not script.may("svrg/two devices"):
         script.devices = 1
@@ -236,7 +236,7 @@ def svrg_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
         script.add("set_params", arrays=dict(network.parameters))  # whatever the optimizer made of them
     rounds = 1 + draw.one_in(3) if script.may("svrg/second pass") else 1
     for _ in range(rounds):
-        if corners and draw.one_in(4) and script.iterates and script.may("svrg/fit"):
+        if corners and draw.one_in(6) and script.iterates and script.may("svrg/fit"):
             script.fit()
         else:
             _full_pass(draw, script, corners)

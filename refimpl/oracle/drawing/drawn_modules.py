@@ -62,12 +62,12 @@ def fits(rows: int, devices: int, loads: list[int] | None) -> bool:
 class Script:
     """The steps of a program while they are drawn."""
 
-    def __init__(self, draw: Draw, network: Network, exclude: Exclusions, most_devices: int = 8) -> None:
+    def __init__(self, draw: Draw, network: Network, exclude: Exclusions, most_devices: int = 8, few: int = 3) -> None:
         self.draw, self.network, self.exclude = draw, network, exclude
         self.steps: list[Step] = []
         self.devices = 1
         if "module/two devices" not in exclude.operators:  # each more binds another executor, the dearest of all steps
-            self.devices = draw.choice((4, most_devices)) if draw.one_in(16) else draw.choice((1, 1, 2, 2, 2, 3))
+            self.devices = draw.choice((3, most_devices) if draw.one_in(16) else (1, 1, 2, 2, few))
         self.loads = None
         if self.devices > 1 and draw.one_in(5) and "module/uneven loads" not in exclude.operators:
             self.loads = [draw.integer(1, 4) for _ in range(self.devices)]
@@ -232,7 +232,7 @@ class Script:
         draw = self.draw
         rows = self.rows + draw.choice((0, self.rows, draw.integer(0, 2 * self.rows)))
         self.add(
-            "fit", **self.batch(rows), batch=self.rows, epochs=draw.integer(1, 3), **self.last(), store=self.store,
+            "fit", **self.batch(rows), batch=self.rows, epochs=draw.integer(1, 2), **self.last(), store=self.store,
             **self.rule,
         )
         self.forwarded = True
