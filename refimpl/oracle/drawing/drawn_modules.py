@@ -328,10 +328,15 @@ class Script:
         draw, network = self.draw, self.network
         if self.learns and not self.may("module/set params with a store"):
             return
+        half = self.learns and network.dtype == "float16"  # with float32 copies from the first update on
+        if half:
+            self.step()
         some = draw.one_in(3)
         names = [name for name in sorted(network.parameters) if not some or draw.boolean()]
         arrays = {name: {**network.parameters[name], "seed": draw.integer(0, 9999)} for name in names}
         self.add("set_params", arrays=arrays, **({"missing": True} if some else {}))
+        if half:
+            self.step()
 
     def another(self) -> None:
         """Another module beside this one."""
