@@ -114,7 +114,7 @@ def test_metrics_are_drawn_beside_pads_and_left_out_when_excluded() -> None:
     {"name": "top_k_acc", "top_k": 2},
 ])
 def test_metrics_with_arguments_are_drawn_and_compared(metric) -> None:
-    drawn = (program_of(3, number, Capabilities(level=3, corners=True)) for number in range(900))
+    drawn = (program_of(3, number, Capabilities(level=3, corners=True)) for number in range(2400))
     having = (program for program in drawn if any(step.get("metric") == metric for step in program["steps"]))
     for program in islice(having, 30):
         assert judge(Reference(), program).status == "passed"

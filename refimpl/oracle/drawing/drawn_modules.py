@@ -201,7 +201,7 @@ class Script:
         self.rule = {"optimizer": name, "parameters": parameters}
         if draw.one_in(5):
             self.rule["schedule"] = {"kind": "factor", "step": draw.integer(1, 3), "factor": 0.5}
-        self.store = draw.choice(("local", "local", "device", None))
+        self.store = draw.choice(("local", None) if half else ("local", "local", "device", None))
         if self.store is None and self.devices > 1 and not self.may("module/no store"):
             self.store = "local"
         self.add("init_optimizer", store=self.store, **self.rule)
@@ -221,7 +221,7 @@ class Script:
             heads = {} if self.network.losses else {"heads": self.heads()}
             self.add("backward", **heads)
         self.forwarded = True
-        if draw.one_in(6) and self.labelled:
+        if draw.one_in(4) and self.labelled:
             self.update_metric()
         self.add("update")
         if draw.one_in(3):
@@ -276,7 +276,7 @@ class Script:
     def evaluate(self) -> None:
         """A pass without learning."""
         draw, network = self.draw, self.network
-        kind = draw.choice(("forward", "metric", "predict", "score"))
+        kind = draw.choice(("forward", "metric", "predict", "score", "metric", "score"))
         rows = self.rows + draw.integer(0, self.rows)
         if kind == "forward" or not self.iterates:
             self.add("forward", **self.batch(self.rows, labels=draw.boolean()), train=False)
@@ -391,6 +391,8 @@ def module_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions =
             script.infer()
         if script.train and not draw.one_in(10):
             script.optimizer()
+            if network.dtype == "float16" and script.may("module/set params with a store"):
+                script.values()
         for _ in range(draw.integer(1, 3)):
             act(script)
         script.add("get_params")
@@ -400,7 +402,8 @@ def module_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions =
 def act(script: Script) -> None:
     """One of the things that scripts do."""
     kind = script.draw.choice((
-        "step", "step", "step", "step", "fit", "evaluate", "evaluate", "rows", "values", "another", "files", "rebind",
+        "step", "step", "step", "step", "fit", "evaluate", "evaluate", "evaluate", "rows", "values", "another", "files",
+        "rebind",
         *(("fail",) if script.network.capabilities.corners else ()),
     ))
     fits = script.learns and script.iterates and script.labelled and script.network.losses

@@ -302,10 +302,13 @@ def draw_network(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
     if draw.one_in(10) and network.has("LinearRegressionOutput"):
         network.time_major()
         return network
-    if capabilities.corners and draw.one_in(12) and network.has("module/half"):
+    if capabilities.corners and draw.one_in(10) and network.has("module/half"):
         network.half()
         return network
     value = network.body(network.stem())
+    if capabilities.corners and draw.one_in(12):  # many parameters
+        for _ in range(5):
+            value = network.dense(value, draw.integer(1, 2))
     if not network.parameters and "module/no parameters" in exclude.operators:
         value = network.dense(value)
     network.heads = [network.loss(value)]
