@@ -46,9 +46,10 @@ def _masters(patch: pytest.MonkeyPatch) -> None:
 
 
 def _heads(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(
-        executor_group, "cut_heads", lambda heads, execs, contexts, axes: cut_heads(heads, execs, contexts, [0] * len(axes))
-    )
+    def along_rows(heads: Any, execs: Any, contexts: Any, axes: Any) -> Any:
+        return cut_heads(heads, execs, contexts, [0] * len(axes))
+
+    patch.setattr(executor_group, "cut_heads", along_rows)
 
 
 def _padded(patch: pytest.MonkeyPatch) -> None:
@@ -141,17 +142,8 @@ def _owner_is_smallest(patch: pytest.MonkeyPatch) -> None:
 
 
 def _one_size(patch: pytest.MonkeyPatch) -> None:
-    """The snapshot of SVRG computes with the rows that it was bound with."""
-    plain = svrg_module.SVRGModule.reshape
-
-    def reshape(self: Any, *shapes: Any) -> None:
-        plain(self, *shapes)
-        for arrays in self._exec_group.grad_arrays:
-            for array in filter(None, arrays):
-                array[:] = 0
-        raise mx.MXNetError("another size")
-
-    patch.setattr(svrg_module.SVRGModule, "reshape", reshape)
+    """The mean of SVRG is not scaled to the rows of a batch."""
+    patch.setattr(svrg_module.SVRGModule, "_shares", lambda self: [1.0] * len(self._context))
 
 
 def _never_full(patch: pytest.MonkeyPatch) -> None:

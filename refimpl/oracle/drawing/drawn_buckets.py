@@ -6,9 +6,10 @@ from typing import Any
 
 from ..programs.program import VERSION
 from .choices import NOTHING, Capabilities, Exclusions, Program
-from .drawn_modules import RATES, Script, enough, rows_over
+from .drawn_modules import RATES, Script
 from .drawn_networks import Network, draw_network, program_of
 from .draws import Draw
+from .rows import enough, rows_over
 
 FEATURES = frozenset({
     "buckets/absent parameters", "buckets/other order", "buckets/switch", "svrg/two devices", "svrg/padding",
@@ -69,13 +70,17 @@ class Family:
         return made
 
     def _first(self, made: Network, value: Any, turned: bool) -> Any:
-        """The layer on each step of the sequence, or two of them, whose parameters have equal shapes."""
-        names = ["in", "side"] if self.wide else ["in"]
-        layers = [
-            made.dense(value, self.hidden, flatten=False, weights=(f"{name}_weight", f"{name}_bias"), name=name)
-            for name in (names[::-1] if turned else names)
-        ]
-        return made.apply("elemwise_sub", layers if not turned else layers[::-1], name="both") if self.wide else layers[0]
+        """The layer on each step of the sequence, or two in either order, whose parameters have equal shapes."""
+        def layer(name: str) -> Any:
+            weights = (f"{name}_weight", f"{name}_bias")
+            return made.dense(value, self.hidden, flatten=False, weights=weights, name=name)
+
+        if not self.wide:
+            return layer("in")
+        layers = {}
+        for name in ("side", "in") if turned else ("in", "side"):
+            layers[name] = layer(name) if name == "in" else made.apply("_mul_scalar", [layer(name)], {"scalar": 0.5})
+        return made.apply("elemwise_add", list(layers.values()))
 
     def _label(self, made: Network) -> Any:
         if self.softmax:
@@ -111,7 +116,8 @@ class Buckets(Script):
     def begin(self) -> None:
         """Make, bind and fill the module, and give it an optimizer."""
         draw, corners, names = self.draw, self.corners, sorted(self.network.parameters)
-        fixed = [name for name in names if draw.one_in(3)] if corners and draw.one_in(6) and not self.family.absent else []
+        some = corners and draw.one_in(6) and not self.family.absent
+        fixed = [name for name in names if some and draw.one_in(3)]
         held = {"fixed": fixed} if fixed and self.may("module/fixed") else {}
         self.add("create_buckets", contexts=self.devices, default=self.family.default, **held)
         options: Step = {}
@@ -135,9 +141,8 @@ class Buckets(Script):
             self.rows = enough(rows_over(draw, self.devices, None), self.devices, None)
         network = self.of(key)
         batch = {"data": network.batch(network.data, self.rows), "labels": network.batch(network.labels, self.rows)}
-        kind = draw.choice((
-            "step", "step", "step", "forward", "switch", "values", *(("prepare", "fail", "files") if self.corners else ()),
-        ))
+        rare = ("prepare", "fail", "files") if self.corners else ()
+        kind = draw.choice(("step", "step", "step", "forward", "switch", "values", *rare))
         if kind == "switch" and self.may("buckets/switch"):
             self.add(
                 "switch", key=key, data=network.described(network.data, self.rows),

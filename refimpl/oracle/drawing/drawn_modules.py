@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...executor_manager import _split_input_slice
 from .choices import NOTHING, Capabilities, Exclusions, Program
 from .drawn_networks import Network, draw_network, program_of
 from .draws import Draw
+from .rows import enough, fits, rows_over
 
 RATES = (0.5, 0.25, 0.125, 0.0625)
 OPTIMIZERS = ("sgd", "sgd", "sgd", "sgd", "nag", "adam", "signum", "rmsprop")
 MIXED = ("sgd", "nag", "adam")
-"""Rules for weights in half precision, which they step through a float32 copy."""
+"""Rules that step weights in half precision through a float32 copy."""
 RARE = ("adadelta", "adagrad", "adamax", "dcasgd", "ftml", "ftrl", "lamb", "lars", "lbsgd", "nadam")
 """Rules that few scripts use."""
 FEATURES = frozenset({
     "module/uneven loads", "module/requirements by name", "module/fixed", "module/states", "module/share",
-    "module/borrow", "module/no store", "module/set params with a store", "module/files",
-    "module/two devices", "module/reshape", "module/evaluation", "module/rebind", "module/no parameters",
-    "module/batches", "module/metric", "module/fit", "module/half", "module/last batch", "module/no labels",
-    "module/failed forward", "module/inference",
+    "module/borrow", "module/no store", "module/set params with a store", "module/files", "module/two devices",
+    "module/reshape", "module/evaluation", "module/rebind", "module/no parameters", "module/batches", "module/metric",
+    "module/fit", "module/half", "module/last batch", "module/no labels", "module/failed forward", "module/inference",
 })
 """What ``exclude.operators`` may name beside operators: programs are then drawn without it."""
 CAREFUL = frozenset({
@@ -31,32 +30,6 @@ CAREFUL = frozenset({
 states, stores without keys, float32 copies of weights that are set, modules after a refused batch."""
 
 Step = dict[str, Any]
-
-
-def rows_over(draw: Draw, devices: int, loads: list[int] | None) -> int:
-    """A number of rows for a number of devices: even, one more or less, halves, now and then too few."""
-    each = draw.integer(1, 3)
-    rows = draw.choice((
-        each * devices, each * devices + 1, max(each * devices - 1, 1), each * devices + devices // 2,
-        (2 * each + 1) * devices // 2, each * devices + 2,
-    ))
-    return rows if draw.one_in(30) else enough(rows, devices, loads)
-
-
-def enough(rows: int, devices: int, loads: list[int] | None) -> int:
-    """``rows``, or the next larger number of which every device gets some."""
-    while not fits(rows, devices, loads):
-        rows += 1
-    return rows
-
-
-def fits(rows: int, devices: int, loads: list[int] | None) -> bool:
-    """Whether every device gets rows."""
-    try:
-        _split_input_slice(rows, loads or [1] * devices)
-    except ValueError:
-        return False
-    return True
 
 
 class Script:
@@ -80,8 +53,7 @@ class Script:
         self.rule: Step = {}
         self.forwarded = False
         self.kept = False
-        self.labelled = bool(network.labels)
-        """Whether the module knows the shapes of labels."""
+        self.labelled = bool(network.labels)  # whether the module knows the shapes of labels
 
     @property
     def iterates(self) -> bool:
@@ -342,9 +314,8 @@ class Script:
         """Another module beside this one."""
         draw = self.draw
         kind = draw.choice(("share", "borrow"))
-        if not self.train or not self.may(f"module/{kind}") or (kind == "borrow" and not self.learns):
-            return
-        if self.loads and kind == "share":
+        possible = self.learns if kind == "borrow" else not self.loads
+        if not (self.train and possible and self.may(f"module/{kind}")):
             return
         rows = enough(rows_over(draw, self.devices, self.loads), self.devices, self.loads)
         if "requirement" in next(step for step in self.steps if step["do"] == "bind"):

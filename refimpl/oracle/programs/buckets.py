@@ -11,7 +11,8 @@ create_svrg         as ``create`` of level 3, and ``frequency`` (epochs from one
 full_pass           ``data``, ``labels``, ``batch`` (rows), ``last``: gradients of all rows at the weights of now
 ==================  ===================================================================================================
 
-``forward``, ``forward_backward`` and ``prepare`` of buckets have a ``key``, and arrays in the order of the bucket's names.
+``forward``, ``forward_backward`` and ``prepare`` of buckets have a ``key``, and arrays in the order of the bucket's
+names.
 """
 
 import importlib

@@ -18,7 +18,7 @@ update              one step of the optimizer
 get_params          Lets see arguments and auxiliary states.
 reshape             descriptions of ``data`` and ``labels``. Lets see the shapes of outputs.
 shapes              Lets see the shapes of data and labels.
-infer               ``shapes`` of some variables, 0 where a side is not known. Lets see what is inferred from them: for each
+infer               ``shapes`` of some variables, 0 where a side is not known. Lets see what follows from them: for each
                     variable and output the number of axes, then the sides.
 share               makes a module bound with ``data`` and ``labels`` to the arrays of the current one
 borrow              makes a module bound with ``data`` and ``labels``, with parameters of its own that are equal, and
@@ -33,7 +33,8 @@ update_metric       ``labels``, and ``metric``: a name, an object of a ``name`` 
 score               ``data``, ``labels``, ``batch`` (rows), ``batches`` (at most; null: all), ``metric``. Lets see what
                     update_metric does. ``last``: what becomes of a last batch that is not full (pad by default).
 predict             ``data``, ``batch``, ``batches``, ``merge``, ``last``. Lets see outputs.
-fit                 ``data``, ``labels``, ``batch``, ``epochs``, ``last``, and what init_optimizer has. Lets see parameters.
+fit                 ``data``, ``labels``, ``batch``, ``epochs``, ``last``, and what init_optimizer has. Lets see
+                    parameters.
 set_states          ``value``: a number for every state; get_states lets see them, context by context.
 ==================  ===================================================================================================
 """
