@@ -21,7 +21,7 @@ from .traits import matched
 
 
 def _bucketing_or_svrg(draw: Draw, capabilities: Capabilities, exclude: Exclusions) -> Program:
-    return (svrg_program if draw.one_in(3) else bucketing_program)(draw, capabilities, exclude)
+    return (svrg_program if draw.one_in(4) else bucketing_program)(draw, capabilities, exclude)
 
 
 DRAWERS: dict[int, Callable[[Draw, Capabilities, Exclusions], Program]] = {

@@ -263,7 +263,7 @@ BY_HAND = {
 def test_the_reference_breaks_what_a_row_excuses(row, monkeypatch) -> None:
     """A row that excuses nothing would only hide faults."""
     monkeypatch.setattr("refimpl.oracle.relations.registry.kept_on_purpose", lambda name, program: [])
-    drawn = (program_of(9, number, CAPABILITIES, level=3) for number in range(600))
+    drawn = (program_of(9, number, CAPABILITIES, level=3) for number in range(4000))
     for program in [BY_HAND[row.clause]] if row.clause in BY_HAND else drawn:
         if kept_on_purpose(row.relation, program) != [row]:
             continue

@@ -228,6 +228,21 @@ def _leaning(lean: int, body: Callable[..., None], given: list[Any]) -> None:
 
 @decides("oracle/one-thread")
 @contextmanager
+def one_thread() -> Iterator[None]:
+    """Within this block the contexts of a module run in turns, in the thread that asks for them."""
+    def in_turn(self: ThreadPool, work: Callable[[int], object]) -> None:
+        for context in range(self.size):
+            work(context)
+
+    beside = ThreadPool.run
+    ThreadPool.run = in_turn  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        ThreadPool.run = beside  # type: ignore[method-assign]
+
+
+@contextmanager
 def tracking(arithmetic: Arithmetic = FIRST_ORDER, declared: Declared = NOTHING) -> Iterator[Shadow]:
     """Within this block every loop over the CPU's arrays computes bounds too; see the module's text.
 
@@ -260,18 +275,14 @@ def tracking(arithmetic: Arithmetic = FIRST_ORDER, declared: Declared = NOTHING)
         plain_fill(self, value)
         shadow.forget(self.flat)
 
-    def in_turn(self: ThreadPool, work: Callable[[int], object]) -> None:
-        for context in range(self.size):
-            work(context)
-
     replaced: list[tuple[type, str, Any]] = [
         (Buffer, "to_numpy", to_numpy), (Buffer, "fill_from", fill_from), (Buffer, "copy_from", copy_from),
-        (Buffer, "fill", fill), (ThreadPool, "run", in_turn),
+        (Buffer, "fill", fill),
     ]
     plain = [(owner, name, getattr(owner, name)) for owner, name, _ in replaced]
     with (
         plain_kernels(), interpreted_loops(_interpreter(shadow)), np.errstate(all="ignore"),
-        in_force(declared, arithmetic),
+        in_force(declared, arithmetic), one_thread(),
     ):
         try:
             for owner, name, method in replaced:

@@ -6,13 +6,15 @@ from typing import Any
 
 from ..programs.program import VERSION
 from .choices import NOTHING, Capabilities, Exclusions, Program
-from .drawn_modules import RATES, Script, enough, rows_over
+from .drawn_modules import RATES, Script
 from .drawn_networks import Network, draw_network, program_of
 from .draws import Draw
+from .rows import enough, rows_over
 
 FEATURES = frozenset({
     "buckets/absent parameters", "buckets/other order", "buckets/switch", "svrg/two devices", "svrg/padding",
-    "svrg/second pass", "svrg/batch statistics",
+    "svrg/second pass", "svrg/batch statistics", "svrg/other rows", "svrg/fit", "buckets/other default",
+    "buckets/prepare",
 })
 """What ``exclude.operators`` may name beside operators and the features of modules: programs are then drawn without
 it."""
@@ -33,7 +35,11 @@ class Family:
         self.absent = draw.one_in(3) and "buckets/absent parameters" not in exclude.operators
         self.mixed = draw.one_in(3) and "buckets/other order" not in exclude.operators
         self.keys = sorted({draw.integer(1, 5) for _ in range(draw.integer(1, 3))}, reverse=True)
+        self.wide = capabilities.corners and draw.one_in(3) and "buckets/other order" not in exclude.operators
+        """Whether two layers stand beside each other, in another order in some buckets."""
         self.default = self.keys[0]
+        if capabilities.corners and draw.one_in(4) and "buckets/other default" not in exclude.operators:
+            self.default = draw.choice(self.keys)
         self.networks = {key: self.network(capabilities, exclude, key) for key in self.keys}
         self.parameters: dict[str, Step] = {}
         for key in reversed(self.keys):
@@ -51,7 +57,7 @@ class Family:
         late = self.mixed and key != self.default
         if late:  # arguments then have another order
             label = self._label(made)
-        value = made.dense(value, self.hidden, flatten=False, weights=("in_weight", "in_bias"), name="in")
+        value = self._first(made, value, self.wide and self.draw.boolean())
         value = made.apply("Activation", [value], {"act_type": "relu"}, name="act")
         if self.deep and not (self.absent and key != self.default):
             value = made.dense(value, self.hidden, flatten=False, weights=("mid_weight", "mid_bias"), name="mid")
@@ -62,6 +68,19 @@ class Family:
         loss = "SoftmaxOutput" if self.softmax else "LinearRegressionOutput"
         made.heads = [made.apply(loss, [value, label], {}, name="softmax")]
         return made
+
+    def _first(self, made: Network, value: Any, turned: bool) -> Any:
+        """The layer on each step of the sequence, or two in either order, whose parameters have equal shapes."""
+        def layer(name: str) -> Any:
+            weights = (f"{name}_weight", f"{name}_bias")
+            return made.dense(value, self.hidden, flatten=False, weights=weights, name=name)
+
+        if not self.wide:
+            return layer("in")
+        layers = {}
+        for name in ("side", "in") if turned else ("in", "side"):
+            layers[name] = layer(name) if name == "in" else made.apply("_mul_scalar", [layer(name)], {"scalar": 0.5})
+        return made.apply("elemwise_add", list(layers.values()))
 
     def _label(self, made: Network) -> Any:
         if self.softmax:
@@ -83,38 +102,106 @@ class Family:
         self.heads += [[head.node + start, head.output] for head in network.heads]
 
 
+class Buckets(Script):
+    """The steps of a program with buckets while they are drawn."""
+
+    def __init__(self, draw: Draw, family: Family, exclude: Exclusions) -> None:
+        super().__init__(draw, family.networks[family.default], exclude, 4, few=1)
+        self.family, self.loads = family, None
+        self.rows = enough(self.rows, self.devices, None)
+        self.corners = self.network.capabilities.corners
+        self.shown = False
+        """Whether the outputs of the current bucket are those of its last pass."""
+
+    def begin(self) -> None:
+        """Make, bind and fill the module, and give it an optimizer."""
+        draw, corners, names = self.draw, self.corners, sorted(self.network.parameters)
+        some = corners and draw.one_in(6) and not self.family.absent
+        fixed = [name for name in names if some and draw.one_in(3)]
+        held = {"fixed": fixed} if fixed and self.may("module/fixed") else {}
+        self.add("create_buckets", contexts=self.devices, default=self.family.default, **held)
+        options: Step = {}
+        if corners and draw.one_in(3):
+            options = {"requirement": "add"} if draw.boolean() else {"inputs": True}
+            if draw.one_in(3) and self.may("module/requirements by name"):
+                options = {"requirement": {name: draw.choice(("write", "add", "null")) for name in names}}
+        self.add("bind", **self.shapes(self.rows), **options)
+        self.add("init_params", given=names)
+        self.optimizer()
+
+    def of(self, key: int) -> Network:
+        """The network of a bucket."""
+        return self.family.networks[key]
+
+    def turn(self) -> None:
+        """One of the things that scripts do with a bucket."""
+        draw = self.draw
+        key = draw.choice(self.family.keys)
+        if draw.one_in(4):
+            self.rows = enough(rows_over(draw, self.devices, None), self.devices, None)
+        network = self.of(key)
+        batch = {"data": network.batch(network.data, self.rows), "labels": network.batch(network.labels, self.rows)}
+        rare = ("prepare", "fail", "files") if self.corners else ()
+        kind = draw.choice(("step", "step", "step", "forward", "switch", "values", *rare))
+        if kind == "switch" and self.may("buckets/switch"):
+            self.add(
+                "switch", key=key, data=network.described(network.data, self.rows),
+                labels=network.described(network.labels, self.rows),
+            )
+            self.shown = False
+            if self.corners:
+                self.add("shapes")
+        elif kind == "values":
+            self.values()
+        elif kind == "prepare" and self.may("buckets/prepare"):
+            self.add("prepare", **batch, key=key)
+            self.same()
+        elif kind == "fail" and self.may("module/failed forward"):
+            wide = {**batch["data"][0], "shape": [*batch["data"][0]["shape"][:-1], self.family.width + 1]}
+            self.add("forward", data=[wide], labels=batch["labels"], key=key, train=False, attempt=True)
+            self.same()
+        elif kind == "files" and self.may("module/files"):
+            self.add("load_states" if self.kept else "save_states")
+            self.kept = True
+        elif kind == "forward":
+            self.add("forward", **batch, key=key, train=False)
+            self.shown = True
+        else:
+            self.train_on(key, batch)
+
+    def same(self) -> None:
+        """Ask for what a call should have left alone."""
+        self.add("shapes")
+        if self.shown:
+            self.add("outputs")
+
+    def train_on(self, key: int, batch: Step) -> None:
+        """A step of training in a bucket."""
+        draw = self.draw
+        self.add("forward_backward", **batch, key=key)
+        self.shown = True
+        if self.corners and draw.one_in(6):
+            self.add("update_metric", labels=batch["labels"], **self.metric())
+        if self.corners and draw.one_in(6) and self.may("buckets/prepare"):
+            next_key = draw.choice(self.family.keys)
+            other = self.of(next_key)
+            self.add(
+                "prepare", data=other.batch(other.data, self.rows), labels=other.batch(other.labels, self.rows),
+                key=next_key,
+            )
+            self.add("outputs")
+        self.add("update")
+        if draw.one_in(3):
+            self.add("get_params")
+
+
 def bucketing_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 4: a BucketingModule whose buckets come in any order, some first in the middle of training."""
     family = Family(draw, capabilities, exclude)
-    script = Script(draw, family.networks[family.default], exclude, 4)
-    script.rows, script.loads = enough(script.rows, script.devices, None), None
-    script.add("create_buckets", contexts=script.devices, default=family.default)
-    script.add("bind", **script.shapes(script.rows))
-    script.add("init_params", given=sorted(script.network.parameters))
-    script.optimizer()
-    for _ in range(draw.integer(1, 5)):
-        key = draw.choice(family.keys)
-        network = family.networks[key]
-        if draw.one_in(4):
-            script.rows = enough(rows_over(draw, script.devices, None), script.devices, None)
-        batch = {
-            "data": network.batch(network.data, script.rows), "labels": network.batch(network.labels, script.rows)
-        }
-        kind = draw.choice(("step", "step", "step", "forward", "switch", "values"))
-        if kind == "switch" and script.may("buckets/switch"):
-            script.add(
-                "switch", key=key, data=network.described(network.data, script.rows),
-                labels=network.described(network.labels, script.rows),
-            )
-        elif kind == "values":
-            script.values()
-        elif kind == "forward":
-            script.add("forward", **batch, key=key, train=False)
-        else:
-            script.add("forward_backward", **batch, key=key)
-            script.add("update")
-            if draw.one_in(3):
-                script.add("get_params")
+    script = Buckets(draw, family, exclude)
+    script.begin()
+    for _ in range(draw.integer(1, 4)):
+        script.turn()
     script.add("get_params")
     return {
         "version": VERSION, "level": 4, "nodes": family.nodes, "heads": family.heads, "arrays": family.parameters,
@@ -128,7 +215,7 @@ def svrg_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
     if "svrg/batch statistics" in exclude.operators:
         exclude = exclude.also(operator="BatchNorm")
     network = _svrg_network(draw, capabilities, exclude)
-    script = Script(draw, network, exclude, 3)
+    script = Script(draw, network, exclude, 3, few=1)
     script.loads = None
     if not script.may("svrg/two devices"):
         script.devices = 1
@@ -145,13 +232,19 @@ def svrg_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
     script.add("init_params", given=sorted(network.parameters))
     parameters: Step = {"learning_rate": draw.choice(RATES), "rescale_grad": draw.choice((0.125, 0.0625))}
     if draw.one_in(3):
-        parameters["momentum"] = 0.5
-    script.add("init_optimizer", store=draw.choice(("local", "device", None)), optimizer="sgd", parameters=parameters)
+        parameters["momentum"] = draw.choice((0.5, -0.5)) if corners else 0.5
+    if corners and draw.one_in(6):
+        parameters["begin_num_update"] = draw.integer(1, 4)
+    script.rule, script.store = {"optimizer": "sgd", "parameters": parameters}, draw.choice(("local", "device", None))
+    script.add("init_optimizer", store=script.store, **script.rule)
     if corners and draw.boolean():
         script.add("set_params", arrays=dict(network.parameters))  # whatever the optimizer made of them
-    rounds = draw.integer(1, 2) if script.may("svrg/second pass") else 1
+    rounds = 1 + draw.one_in(3) if script.may("svrg/second pass") else 1
     for _ in range(rounds):
-        _full_pass(draw, script, corners)
+        if corners and draw.one_in(6) and script.iterates and script.may("svrg/fit"):
+            script.fit()
+        else:
+            _full_pass(draw, script, corners)
     script.add("get_params")
     return program_of(4, network, script.steps)
 
@@ -169,11 +262,14 @@ def _svrg_network(draw: Draw, capabilities: Capabilities, exclude: Exclusions) -
 
 def _full_pass(draw: Draw, script: Script, corners: bool) -> None:
     """A full pass over one to three batches, and one to three steps that it corrects."""
-    batches = draw.integer(1, 3)
+    batches = draw.integer(1, 2)
     padding = draw.integer(0, script.rows - 1) if script.may("svrg/padding") and batches > 1 else 0
     rows = batches * script.rows - padding
-    script.add("full_pass", **script.batch(rows), batch=script.rows)
-    for _ in range(draw.integer(1, 3)):
+    last = script.last() if corners else {}
+    script.add("full_pass", **script.batch(rows), batch=script.rows, **last)
+    if corners and draw.one_in(3) and script.may("svrg/other rows"):
+        script.rows = enough(rows_over(draw, script.devices, None), script.devices, None)
+    for _ in range(draw.integer(1, 2)):
         as_bound = corners and draw.one_in(4)
         script.add("forward", **script.batch(script.rows), **({} if as_bound else {"train": True}))
         script.add("backward")

@@ -4,65 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...executor_manager import _split_input_slice
 from .choices import NOTHING, Capabilities, Exclusions, Program
 from .drawn_networks import Network, draw_network, program_of
 from .draws import Draw
+from .rows import enough, fits, rows_over
 
 RATES = (0.5, 0.25, 0.125, 0.0625)
 OPTIMIZERS = ("sgd", "sgd", "sgd", "sgd", "nag", "adam", "signum", "rmsprop")
+MIXED = ("sgd", "nag", "adam")
+"""Rules that step weights in half precision through a float32 copy."""
 RARE = ("adadelta", "adagrad", "adamax", "dcasgd", "ftml", "ftrl", "lamb", "lars", "lbsgd", "nadam")
 """Rules that few scripts use."""
 FEATURES = frozenset({
     "module/uneven loads", "module/requirements by name", "module/fixed", "module/states", "module/share",
-    "module/borrow", "module/no store", "module/set params with a store", "module/files",
-    "module/two devices", "module/reshape", "module/evaluation", "module/rebind", "module/no parameters",
-    "module/batches", "module/metric", "module/fit",
+    "module/borrow", "module/no store", "module/set params with a store", "module/files", "module/two devices",
+    "module/reshape", "module/evaluation", "module/rebind", "module/no parameters", "module/batches", "module/metric",
+    "module/fit", "module/half", "module/last batch", "module/no labels", "module/failed forward", "module/inference",
 })
 """What ``exclude.operators`` may name beside operators: programs are then drawn without it."""
 CAREFUL = frozenset({
-    "module/fixed", "module/requirements by name", "module/states", "module/no parameters",
+    "module/fixed", "module/requirements by name", "module/states", "module/no parameters", "module/half",
+    "module/failed forward",
 })
 """What MXNet 1.9.1 refuses or gets wrong: biases of layers whose weight has no gradient, other batch sizes beside
-states, stores without keys."""
+states, stores without keys, float32 copies of weights that are set, modules after a refused batch."""
 
 Step = dict[str, Any]
-
-
-def rows_over(draw: Draw, devices: int, loads: list[int] | None) -> int:
-    """A number of rows for a number of devices: even, one more or less, halves, now and then too few."""
-    each = draw.integer(1, 3)
-    rows = draw.choice((
-        each * devices, each * devices + 1, max(each * devices - 1, 1), each * devices + devices // 2,
-        (2 * each + 1) * devices // 2, each * devices + 2,
-    ))
-    return rows if draw.one_in(30) else enough(rows, devices, loads)
-
-
-def enough(rows: int, devices: int, loads: list[int] | None) -> int:
-    """``rows``, or the next larger number of which every device gets some."""
-    while not fits(rows, devices, loads):
-        rows += 1
-    return rows
-
-
-def fits(rows: int, devices: int, loads: list[int] | None) -> bool:
-    """Whether every device gets rows."""
-    try:
-        _split_input_slice(rows, loads or [1] * devices)
-    except ValueError:
-        return False
-    return True
 
 
 class Script:
     """The steps of a program while they are drawn."""
 
-    def __init__(self, draw: Draw, network: Network, exclude: Exclusions, most_devices: int = 8) -> None:
+    def __init__(self, draw: Draw, network: Network, exclude: Exclusions, most_devices: int = 8, few: int = 3) -> None:
         self.draw, self.network, self.exclude = draw, network, exclude
         self.steps: list[Step] = []
-        few = (1, 2, 2, 3, 4, most_devices) if "module/two devices" not in exclude.operators else (1,)
-        self.devices = draw.choice(few)
+        self.devices = 1
+        if "module/two devices" not in exclude.operators:  # each more binds another executor, the dearest of all steps
+            self.devices = draw.choice((3, most_devices) if draw.one_in(16) else (1, 1, 2, 2, few))
         self.loads = None
         if self.devices > 1 and draw.one_in(5) and "module/uneven loads" not in exclude.operators:
             self.loads = [draw.integer(1, 4) for _ in range(self.devices)]
@@ -75,6 +53,7 @@ class Script:
         self.rule: Step = {}
         self.forwarded = False
         self.kept = False
+        self.labelled = bool(network.labels)  # whether the module knows the shapes of labels
 
     @property
     def iterates(self) -> bool:
@@ -98,7 +77,7 @@ class Script:
         """Descriptions for a number of rows."""
         network = self.network
         described: Step = {"data": network.described(network.data, rows)}
-        if network.labels:
+        if self.labelled:
             described["labels"] = network.described(network.labels, rows)
         return described
 
@@ -106,7 +85,7 @@ class Script:
         """Arrays for a number of rows, in the order of the names."""
         network = self.network
         made: Step = {"data": network.batch(network.data, rows)}
-        if network.labels and labels:
+        if self.labelled and labels:
             made["labels"] = network.batch(network.labels, rows)
         return made
 
@@ -131,7 +110,10 @@ class Script:
 
     def bind(self) -> bool:
         """Bind; False where that must be refused."""
-        draw, fields = self.draw, self.shapes(self.rows)
+        draw = self.draw
+        if self.network.capabilities.corners and draw.one_in(12) and self.may("module/no labels"):
+            self.labelled = False  # their shapes are inferred, their values stay zeros
+        fields = self.shapes(self.rows)
         self.train = not draw.one_in(8)
         self.inputs = self.train and draw.one_in(3) and all(each.kind == "any" for each in self.network.data)
         if not self.train:
@@ -170,13 +152,18 @@ class Script:
     def optimizer(self) -> None:
         """The rule and the store."""
         draw = self.draw
-        rare = self.network.capabilities.corners and draw.one_in(4)
-        name = draw.choice(RARE if rare else OPTIMIZERS)
+        corners, half = self.network.capabilities.corners, self.network.dtype == "float16"
+        rare = corners and draw.one_in(4) and not half
+        name = draw.choice(MIXED if half else RARE if rare else OPTIMIZERS)
         parameters: Step = {} if name == "adadelta" else {"learning_rate": draw.choice(RATES)}
         if name == "lbsgd":
             parameters["batch_scale"] = draw.integer(1, 2)
         if name in ("sgd", "nag", "signum") and draw.boolean():
-            parameters["momentum"] = draw.choice((0.5, 0.75))
+            parameters["momentum"] = draw.choice((0.5, 0.75, -0.5) if corners else (0.5, 0.75))
+        if corners and draw.one_in(6):
+            parameters["begin_num_update"] = draw.integer(1, 4)
+        if half and not draw.one_in(4):
+            parameters["multi_precision"] = True
         if draw.one_in(3):
             parameters["wd"] = draw.choice((0.125, 0.25))
         if draw.boolean():
@@ -186,7 +173,7 @@ class Script:
         self.rule = {"optimizer": name, "parameters": parameters}
         if draw.one_in(5):
             self.rule["schedule"] = {"kind": "factor", "step": draw.integer(1, 3), "factor": 0.5}
-        self.store = draw.choice(("local", "local", "device", None))
+        self.store = draw.choice(("local", None) if half else ("local", "local", "device", None))
         if self.store is None and self.devices > 1 and not self.may("module/no store"):
             self.store = "local"
         self.add("init_optimizer", store=self.store, **self.rule)
@@ -206,7 +193,7 @@ class Script:
             heads = {} if self.network.losses else {"heads": self.heads()}
             self.add("backward", **heads)
         self.forwarded = True
-        if draw.one_in(6) and self.network.labels:
+        if draw.one_in(4) and self.labelled:
             self.update_metric()
         self.add("update")
         if draw.one_in(3):
@@ -216,8 +203,17 @@ class Script:
         """Some epochs, with the optimizer that is there; the last batch may be filled up from the first one."""
         draw = self.draw
         rows = self.rows + draw.choice((0, self.rows, draw.integer(0, 2 * self.rows)))
-        self.add("fit", **self.batch(rows), batch=self.rows, epochs=draw.integer(1, 3), store=self.store, **self.rule)
+        self.add(
+            "fit", **self.batch(rows), batch=self.rows, epochs=draw.integer(1, 2), **self.last(), store=self.store,
+            **self.rule,
+        )
         self.forwarded = True
+
+    def last(self) -> Step:
+        """What becomes of a last batch that is not full, where it is not filled up."""
+        if not self.draw.one_in(3) or not self.may("module/last batch"):
+            return {}
+        return {"last": self.draw.choice(("roll_over", "discard"))}
 
     def update_metric(self) -> None:
         """Update a metric with the outputs of the last forward pass, directly or through the module."""
@@ -246,25 +242,25 @@ class Script:
 
     def heads(self) -> list[Step]:
         """A gradient for every head, for all rows."""
-        network = self.network
-        return [network.values((self.rows, *head.shape[1:])) for head in network.heads]
+        network, axis = self.network, self.network.axis
+        return [network.values((*head.shape[:axis], self.rows, *head.shape[axis + 1 :])) for head in network.heads]
 
     def evaluate(self) -> None:
         """A pass without learning."""
         draw, network = self.draw, self.network
-        kind = draw.choice(("forward", "metric", "predict", "score"))
+        kind = draw.choice(("forward", "metric", "predict", "score", "metric", "score"))
         rows = self.rows + draw.integer(0, self.rows)
         if kind == "forward" or not self.iterates:
             self.add("forward", **self.batch(self.rows, labels=draw.boolean()), train=False)
-        elif kind == "metric" and network.labels:
+        elif kind == "metric" and self.labelled:
             self.add("forward", **self.batch(self.rows), train=False)
             self.update_metric()
-        elif kind == "score" and network.labels:
+        elif kind == "score" and self.labelled:
             limit = {"batches": 1} if draw.one_in(4) and self.may("module/batches") else {}
-            self.add("score", **self.batch(rows), batch=self.rows, **limit, **self.metric())
+            self.add("score", **self.batch(rows), batch=self.rows, **limit, **self.last(), **self.metric())
         else:
             merge = {} if draw.boolean() else {"merge": False}
-            self.add("predict", data=network.batch(network.data, rows), batch=self.rows, **merge)
+            self.add("predict", data=network.batch(network.data, rows), batch=self.rows, **merge, **self.last())
         self.forwarded = True
 
     def other_rows(self) -> None:
@@ -275,24 +271,51 @@ class Script:
         self.rows = rows
         if self.draw.boolean():
             self.add("reshape", **self.shapes(rows))
+        elif self.draw.boolean() and self.network.losses:
+            self.add("forward", **self.batch(rows, labels=self.draw.boolean()), train=False)
+        self.add("shapes")
+
+    def fail(self) -> None:
+        """A batch whose rows are too wide, which changes nothing where it is refused."""
+        batch = self.batch(self.rows)
+        first, tail = batch["data"][0], self.network.data[0]
+        axis = len(first["shape"]) - 1
+        if not self.may("module/failed forward") or axis == tail.axis:
+            return
+        first["shape"][axis] += 1
+        self.add("forward", **batch, train=False, attempt=True)
+        if self.forwarded:
+            self.add("outputs")
+
+    def infer(self) -> None:
+        """Shapes that follow from some sides of some inputs."""
+        draw, network = self.draw, self.network
+        told = [each for each in (*network.data, *network.labels) if not draw.one_in(3)] or network.data
+        self.add("infer", shapes={
+            each.name: [side * (not draw.one_in(3)) for side in each.shape(self.rows)] for each in told
+        })
 
     def values(self) -> None:
         """New values for parameters."""
         draw, network = self.draw, self.network
         if self.learns and not self.may("module/set params with a store"):
             return
+        half = self.learns and network.dtype == "float16"  # with float32 copies from the first update on
+        if half:
+            self.step()
         some = draw.one_in(3)
         names = [name for name in sorted(network.parameters) if not some or draw.boolean()]
         arrays = {name: {**network.parameters[name], "seed": draw.integer(0, 9999)} for name in names}
         self.add("set_params", arrays=arrays, **({"missing": True} if some else {}))
+        if half:
+            self.step()
 
     def another(self) -> None:
         """Another module beside this one."""
         draw = self.draw
         kind = draw.choice(("share", "borrow"))
-        if not self.train or not self.may(f"module/{kind}") or (kind == "borrow" and not self.learns):
-            return
-        if self.loads and kind == "share":
+        possible = self.learns if kind == "borrow" else not self.loads
+        if not (self.train and possible and self.may(f"module/{kind}")):
             return
         rows = enough(rows_over(draw, self.devices, self.loads), self.devices, self.loads)
         if "requirement" in next(step for step in self.steps if step["do"] == "bind"):
@@ -335,9 +358,13 @@ def module_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions =
     script.create()
     if script.bind():
         script.parameters()
+        if capabilities.corners and draw.one_in(6) and script.may("module/inference"):
+            script.infer()
         if script.train and not draw.one_in(10):
             script.optimizer()
-        for _ in range(draw.integer(1, 4)):
+            if network.dtype == "float16" and script.may("module/set params with a store"):
+                script.values()
+        for _ in range(draw.integer(1, 3)):
             act(script)
         script.add("get_params")
     return program_of(3, network, script.steps)
@@ -346,9 +373,12 @@ def module_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions =
 def act(script: Script) -> None:
     """One of the things that scripts do."""
     kind = script.draw.choice((
-        "step", "step", "step", "step", "fit", "evaluate", "evaluate", "rows", "values", "another", "files", "rebind",
+        "step", "step", "step", "step", "fit", "evaluate", "evaluate", "evaluate", "rows", "values", "another", "files",
+        "rebind",
+        *(("fail",) if script.network.capabilities.corners else ()),
     ))
-    if kind == "fit" and script.learns and script.iterates and script.network.losses and script.may("module/fit"):
+    fits = script.learns and script.iterates and script.labelled and script.network.losses
+    if kind == "fit" and fits and script.may("module/fit"):
         script.fit()
     elif kind in ("step", "fit") and script.learns:
         script.step()
@@ -358,6 +388,8 @@ def act(script: Script) -> None:
         script.values()
     elif kind == "another":
         script.another()
+    elif kind == "fail":
+        script.fail()
     elif kind == "files":
         script.through_files()
     elif kind == "rebind" and script.may("module/rebind"):

@@ -57,6 +57,9 @@ class Network:
         self.states: list[str] = []
         self.heads: list[Value] = []
         self.losses = True
+        self.dtype = "float32"
+        self.axis = 0
+        """Of the rows of heads."""
         self.count = 0
         self.called = "layer" if capabilities.corners and draw.boolean() else ""
         """What nodes are called; else after their operators."""
@@ -74,7 +77,7 @@ class Network:
 
     def values(self, shape: Sequence[int], kind: Any = "any", style: str | None = None) -> dict[str, Any]:
         """An array of the network's style."""
-        spec: dict[str, Any] = {"shape": list(shape), "dtype": "float32", "seed": self.draw.integer(0, 9999)}
+        spec: dict[str, Any] = {"shape": list(shape), "dtype": self.dtype, "seed": self.draw.integer(0, 9999)}
         if kind != "any":
             spec["kind"] = kind
         spec["style"] = style or self.style
@@ -104,9 +107,12 @@ class Network:
 
     def described(self, inputs: Sequence[Input], rows: int) -> list[dict[str, Any]]:
         """Descriptions of inputs."""
+        dtype = {"dtype": self.dtype} if self.dtype != "float32" else {}
         return [
-            {"name": each.name, "shape": each.shape(rows), **({"layout": each.layout} if each.layout != "NCHW" else {})}
-            for each in inputs
+            {
+                "name": each.name, "shape": each.shape(rows), **dtype,
+                **({"layout": each.layout} if each.layout != "NCHW" else {}),
+            } for each in inputs
         ]
 
     # --- layers ---------------------------------------------------------------------------------
@@ -273,8 +279,21 @@ class Network:
         """A network over (steps, rows, elements): the batch is along axis 1."""
         value = self.input("data", (self.draw.integer(1, 3), self.draw.integer(1, 3)), 1, layout="TNC")
         value = self.activation(self.dense(value, flatten=False))
+        if self.capabilities.corners and self.draw.boolean() and self.has("transpose"):  # heads are cut along an axis
+            self.losses, self.axis = False, self.draw.integer(1, 2)
+            axes, layout = ((0, 1, 2), "TNC") if self.axis == 1 else ((0, 2, 1), "TCN")
+            self.heads = [self.apply("transpose", [value], {"axes": axes}, layout=layout)]
+            return
         label = self.label("softmax_label", value.shape, 1, layout="TNC")
         self.heads = [self.apply("LinearRegressionOutput", [value, label], {}, name="softmax", layout="TNC")]
+
+    def half(self) -> None:
+        """A network in half precision, with operators whose parameters have the type of their data."""
+        self.dtype, self.called = "float16", ""
+        value = self.dense(self.input("data", (self.draw.integer(1, SIDE),)))
+        if self.draw.boolean():
+            value = self.dense(self.activation(value))
+        self.heads = [self.loss(value)]
 
 
 def draw_network(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Network:
@@ -283,7 +302,13 @@ def draw_network(draw: Draw, capabilities: Capabilities, exclude: Exclusions = N
     if draw.one_in(10) and network.has("LinearRegressionOutput"):
         network.time_major()
         return network
+    if capabilities.corners and draw.one_in(10) and network.has("module/half"):
+        network.half()
+        return network
     value = network.body(network.stem())
+    if capabilities.corners and draw.one_in(12):  # many parameters
+        for _ in range(5):
+            value = network.dense(value, draw.integer(1, 2))
     if not network.parameters and "module/no parameters" in exclude.operators:
         value = network.dense(value)
     network.heads = [network.loss(value)]

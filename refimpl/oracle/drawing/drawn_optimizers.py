@@ -39,7 +39,10 @@ FEATURES = frozenset({
 CAREFUL = frozenset({"rule adamax", "optimizer/decay of plain signum", "optimizer/rates in any order"})
 """What MXNet 1.9.1 refuses or gets wrong: a weight without gradients becomes NaN, an argument is unknown, a curve that
 is over gives the last rate it was asked for."""
-ODD = (("clip_gradient", -1.0), ("clip_gradient", 0.0), ("rescale_grad", -1.0))
+ODD = (
+    ("clip_gradient", -1.0), ("clip_gradient", 0.0), ("rescale_grad", -1.0), ("begin_num_update", 2),
+    ("begin_num_update", 5),
+)
 """Arguments that hardly anybody gives."""
 NAMES = ("fc_weight", "fc_bias", "bn_gamma", "bn_beta", "embed")
 
@@ -62,7 +65,7 @@ def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusion
     def may(rule: str) -> bool:
         return f"rule {rule}" not in exclude.operators and (not written or f"rule {rule}" in written)
 
-    if may("sgld") and draw.one_in(64):
+    if may("sgld") and draw.one_in(400):  # whose many numbers take seconds in loops that run as Python
         return langevin_program(draw)
     rule = draw.choice([name for name in RULES if may(name)])
     weights = _weights(draw, rule, capabilities, exclude)
@@ -117,6 +120,8 @@ def _create(
     create: Step = {"do": "create", "optimizer": rule, "parameters": parameters}
     if capabilities.corners and draw.one_in(8):
         parameters.update((draw.choice(ODD),))
+    if capabilities.corners and parameters.get("momentum") and draw.one_in(6):
+        parameters["momentum"] = -0.5
     by_number = weights.indices[0] == 0
     if by_number and draw.boolean() and "optimizer/names" not in exclude.operators:
         create["names"] = [[index, NAMES[index]] for index in weights.indices]

@@ -27,11 +27,12 @@ STEPS: dict[int, dict[str, str]] = {
         "load_states": "Module/checkpoint", "update_metric": "ExecutorGroup/metric",
         "score": "Module/score-counts-padding", "predict": "Module/predict-pad", "fit": "Module/fit",
         "set_states": "Module/states", "get_states": "Module/states", "use": "Module/own-modules",
+        "shapes": "Module/reshape", "infer": "infer/sources",
     },
     4: {
         "switch": "Bucketing/switch", "forward": "Bucketing/forward", "forward_backward": "Bucketing/forward",
         "get_params": "Bucketing/equals-padded", "update": "Bucketing/equals-padded",
-        "full_pass": "SVRG/full-gradient",
+        "full_pass": "SVRG/full-gradient", "prepare": "Bucketing/prepare",
     },
     5: {
         "create": "Optimizer/create", "multiply": "Optimizer/multipliers", "resume": "Updater/resume",

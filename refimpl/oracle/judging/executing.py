@@ -1,4 +1,4 @@
-"""A program of level 1 or 2 as the reference runs it: with less work than ``interpreter.Graph``, and the same arrays.
+"""Programs as the reference runs them: with less work than the sessions of ``programs``, and the same arrays.
 
 A graph is made of the program's nodes without a symbol file. A shared executor that runs forward next is the existing
 one, because a new one would compute the same values in the same memory. Where only some arrays are requested, an
@@ -17,7 +17,9 @@ from ...kernels.foundation import REGISTRY, allocate
 from ...ndarray import NDArray
 from ...symbol import Symbol
 from ...symbol.ir import Entry, Node
+from ..programs.buckets import Buckets
 from ..programs.interpreter import SESSIONS, Graph
+from ..programs.modules import Modules
 from ..programs.values import array_of
 
 LONGEST = 1000
@@ -63,10 +65,29 @@ def _node(fields: dict[str, Any], made: list[Node]) -> Node | None:
     return node if len(node.signature.inputs) == len(inputs) else None
 
 
+class _Made:
+    """A session whose symbols are made of nodes."""
+
+    def symbol_from(self, graph: dict[str, Any]) -> Any:
+        """See ``Session``."""
+        made = symbol_of(graph["nodes"], graph["heads"])
+        return super().symbol_from(graph) if made is None else made  # type: ignore[misc]  # of the session beside this class
+
+
 _Graph: Any = Graph  # the programs' package has no annotations
+_Modules: Any = Modules
+_Buckets: Any = Buckets
 
 
-class OneExecutor(_Graph):
+class OneModule(_Made, _Modules):
+    """Level 3 with less work."""
+
+
+class SomeBuckets(_Made, _Buckets):
+    """Level 4 with less work."""
+
+
+class OneExecutor(_Made, _Graph):
     """See the module's text."""
 
     wanted: Collection[str] | None = None
@@ -78,11 +99,6 @@ class OneExecutor(_Graph):
         """Record only these arrays, named as in a trace; all arrays with a monitor, which reads any value."""
         if not any(step["do"] == "monitor" for step in self.program["steps"]):
             self.wanted = {name.partition("/")[2] for name in names}
-
-    def load(self) -> Any:
-        """See ``interpreter.Graph``."""
-        made = symbol_of(self.program["nodes"], self.program["heads"])
-        return super().load() if made is None else made
 
     def again(self, look: Any) -> bool:
         """See ``Session.again``."""
@@ -176,5 +192,5 @@ def steps_to(executor: Executor, wanted: Collection[str]) -> tuple[list[Any], li
     return [*filter(leads, program.forward_steps)], [*filter(leads, program.backward_steps)]
 
 
-REFERENCE = {**SESSIONS, 1: OneExecutor, 2: OneExecutor}
+REFERENCE = {**SESSIONS, 1: OneExecutor, 2: OneExecutor, 3: OneModule, 4: SomeBuckets}
 """Level -> what runs its programs here."""

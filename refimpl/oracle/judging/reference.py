@@ -21,6 +21,7 @@ from ...base import decides
 from ...kernels.foundation import get
 from ...kernels.foundation.loop import plain_kernels
 from ..bounds import FIRST_ORDER, NOTHING, RIGOROUS, Declared, rigorous, tracking
+from ..bounds.tracking import one_thread
 from ..programs import interpreter
 from ..programs.program import operators
 from .executing import REFERENCE, OneExecutor
@@ -60,7 +61,7 @@ class Truth:
         Raises:
             interpreter.Refused: this implementation refuses a step.
         """
-        with plain_kernels():
+        with plain_kernels(), one_thread():
             self._session = interpreter.begun(refimpl, self.program, sessions=REFERENCE)
             return interpreter.followed(self._session)
 

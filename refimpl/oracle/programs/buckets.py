@@ -6,17 +6,19 @@ those of this bucket), names of ``data`` and ``labels``. Steps are those of leve
 ==================  ===================================================================================================
 create_buckets      ``contexts``, ``default`` (a key), ``fixed``
 switch              ``key``, and descriptions of ``data`` and ``labels``
+prepare             ``data`` and ``labels`` of a batch that comes later; the current bucket stays
 create_svrg         as ``create`` of level 3, and ``frequency`` (epochs from one full pass to the next)
-full_pass           ``data``, ``labels``, ``batch`` (rows): gradients of all rows at the weights of now
+full_pass           ``data``, ``labels``, ``batch`` (rows), ``last``: gradients of all rows at the weights of now
 ==================  ===================================================================================================
 
-``forward`` and ``forward_backward`` of buckets have a ``key``, and arrays in the order of the bucket's names.
+``forward``, ``forward_backward`` and ``prepare`` of buckets have a ``key``, and arrays in the order of the bucket's
+names.
 """
 
 import importlib
 
 from .modules import Modules
-from .program import pruned, symbol_json
+from .program import pruned
 
 
 class Buckets(Modules):
@@ -25,6 +27,7 @@ class Buckets(Modules):
     def __init__(self, mx, program, look):
         super(Buckets, self).__init__(mx, program, look)
         self.buckets = {bucket["key"]: bucket for bucket in program.get("settings", {}).get("buckets", [])}
+        self.graphs = {}
         self.key = None
 
     def create_buckets(self, contexts, default, fixed=None):
@@ -37,9 +40,11 @@ class Buckets(Modules):
     def _symbol(self, key):
         """The ``sym_gen`` of BucketingModule: the graph of a bucket, and the names of its inputs."""
         bucket = self.buckets[key]
-        heads = [self.program["heads"][i] for i in bucket["heads"]]
-        graph = pruned({"nodes": self.program["nodes"], "heads": heads, "arrays": {}, "steps": []})
-        return self.mx.sym.load_json(symbol_json(graph)), bucket["data"], bucket["labels"] or None
+        if key not in self.graphs:
+            heads = [self.program["heads"][i] for i in bucket["heads"]]
+            graph = pruned({"nodes": self.program["nodes"], "heads": heads, "arrays": {}, "steps": []})
+            self.graphs[key] = self.symbol_from(graph)
+        return self.graphs[key], bucket["data"], bucket["labels"] or None
 
     def switch(self, key, data, labels=None):
         """See the module's text."""
@@ -57,6 +62,13 @@ class Buckets(Modules):
         self.key = key
         return super(Buckets, self).forward_backward(data, labels, pad)
 
+    def prepare(self, data, labels=None, key=None):
+        """See the module's text."""
+        self.key = key
+        self.mx.nd.waitall()
+        self.module.prepare(self._batch(data, labels, 0))
+        return ()
+
     def _batch(self, data, labels, pad):
         batch = super(Buckets, self)._batch(data, labels, pad)
         if self.key is not None:
@@ -71,12 +83,12 @@ class Buckets(Modules):
         kind = importlib.import_module(self.mx.__name__ + ".contrib.svrg_optimization.svrg_module").SVRGModule
         self.data_names, self.label_names = data, labels
         return self._current(kind(
-            self.mx.sym.load_json(symbol_json(self.program)), data_names=data, label_names=labels or None,
+            self.graph, data_names=data, label_names=labels or None,
             context=self._contexts(contexts), fixed_param_names=fixed, update_freq=frequency,
         ))
 
-    def full_pass(self, data, labels, batch):
+    def full_pass(self, data, labels, batch, last="pad"):
         """See the module's text."""
-        self.module.update_full_grads(self._iterator(data, labels, batch))
+        self.module.update_full_grads(self._iterator(data, labels, batch, last))
         self.mx.nd.waitall()
         return ()

@@ -188,6 +188,7 @@ metric = either(
 )
 data = {"data": arrays, "labels_": maybe(arrays)}
 names = listed(name)
+last = {"last_": one_of("pad", "discard", "roll_over")}
 
 EXECUTOR = {
     "bind": fields(requirements_=by_name(requirement), gradients_=by_name(array)),
@@ -220,10 +221,11 @@ MODULE = {
     "save": fields(states_=truth), "load": fields(contexts=contexts, states_=truth),
     "save_states": fields(), "load_states": fields(),
     "update_metric": fields(labels=arrays, metric_=metric, own_=truth),
-    "score": fields(batch=batch, batches_=some, metric_=metric, **data),
-    "predict": fields(data=arrays, batch=batch, batches_=some, merge_=truth),
-    "fit": fields(batch=batch, epochs=whole(0, MOST_EPOCHS), store_=maybe(name), **dict(data, **RULE)),
+    "score": fields(batch=batch, batches_=some, metric_=metric, **dict(data, **last)),
+    "predict": fields(data=arrays, batch=batch, batches_=some, merge_=truth, **last),
+    "fit": fields(batch=batch, epochs=whole(0, MOST_EPOCHS), store_=maybe(name), **dict(data, **dict(RULE, **last))),
     "set_states": fields(value=real), "get_states": fields(),
+    "shapes": fields(), "infer": fields(shapes=by_name(shape)),
 }
 BUCKETS = dict(
     MODULE,
@@ -232,7 +234,8 @@ BUCKETS = dict(
     forward=fields(train_=maybe(truth), key_=maybe(whole(0, 1 << 20)), **_BATCH),
     forward_backward=fields(key_=maybe(whole(0, 1 << 20)), **_BATCH),
     create_svrg=fields(frequency=whole(1, MOST_EPOCHS), **_CREATE),
-    full_pass=fields(batch=batch, **data),
+    full_pass=fields(batch=batch, **dict(data, **last)),
+    prepare=fields(key_=maybe(whole(0, 1 << 20)), **data),
 )
 del BUCKETS["create"]
 _FACTORS = listed(pair(index, real))

@@ -30,7 +30,6 @@ the program goes on.
 from .buckets import Buckets
 from .modules import Modules
 from .optimizers import Optimizers
-from .program import symbol_json
 from .session import Session
 from .stores import Stores
 from .values import array_of
@@ -111,7 +110,7 @@ class Graph(Session):
 
     def __init__(self, mx, program, look):
         super(Graph, self).__init__(mx, program, look)
-        self.symbol = self.load()
+        self.symbol = self.graph
         self.names = self.symbol.list_arguments()
         self.names_of_states = self.symbol.list_auxiliary_states()
         self.first = self.kept = None
@@ -122,10 +121,6 @@ class Graph(Session):
         self.executor = None
         self.watch = None
         self.noted = []
-
-    def load(self):
-        """The graph as a symbol."""
-        return self.mx.sym.load_json(symbol_json(self.program))
 
     def seen_of(self, name, array):
         """The trace's entry for an array under a name; None for no entry."""

@@ -17,6 +17,9 @@ outputs             Lets see the outputs of the last forward pass once more.
 update              one step of the optimizer
 get_params          Lets see arguments and auxiliary states.
 reshape             descriptions of ``data`` and ``labels``. Lets see the shapes of outputs.
+shapes              Lets see the shapes of data and labels.
+infer               ``shapes`` of some variables, 0 where a side is not known. Lets see what follows from them: for each
+                    variable and output the number of axes, then the sides.
 share               makes a module bound with ``data`` and ``labels`` to the arrays of the current one
 borrow              makes a module bound with ``data`` and ``labels``, with parameters of its own that are equal, and
                     the optimizer of the current one
@@ -28,9 +31,10 @@ update_metric       ``labels``, and ``metric``: a name, an object of a ``name`` 
                     and predictions that a metric is handed, context by context, and the value of that metric. ``own``:
                     a composite metric is handed ``labels`` and the module's outputs, as loops of one's own do.
 score               ``data``, ``labels``, ``batch`` (rows), ``batches`` (at most; null: all), ``metric``. Lets see what
-                    update_metric does.
-predict             ``data``, ``batch``, ``batches``, ``merge``. Lets see outputs.
-fit                 ``data``, ``labels``, ``batch``, ``epochs``, and what init_optimizer has. Lets see parameters.
+                    update_metric does. ``last``: what becomes of a last batch that is not full (pad by default).
+predict             ``data``, ``batch``, ``batches``, ``merge``, ``last``. Lets see outputs.
+fit                 ``data``, ``labels``, ``batch``, ``epochs``, ``last``, and what init_optimizer has. Lets see
+                    parameters.
 set_states          ``value``: a number for every state; get_states lets see them, context by context.
 ==================  ===================================================================================================
 """
@@ -39,7 +43,6 @@ import os
 from collections import OrderedDict
 
 from .optimizers import schedule_of
-from .program import symbol_json
 from .session import Session
 
 
@@ -96,7 +99,7 @@ class Modules(Session):
         return self._current(self._new())
 
     def _new(self):
-        return self.mx.mod.Module(self.mx.sym.load_json(symbol_json(self.program)), **self.options)
+        return self.mx.mod.Module(self.graph, **self.options)
 
     # --- binding --------------------------------------------------------------------------------
 
@@ -128,6 +131,20 @@ class Modules(Session):
         self.module.reshape(self._described(data), self._described(labels))
         return self._shapes()
 
+    def shapes(self):
+        """See the module's text."""
+        described = [("data:", self.module.data_shapes), ("label:", self.module.label_shapes or [])]
+        return [(kind + each.name, self.plain(list(each.shape))) for kind, some in described for each in some]
+
+    def infer(self, shapes):
+        """See the module's text."""
+        graph = self.module.symbol
+        lists = graph.infer_shape_partial(**{name: tuple(shape) for name, shape in shapes.items()})
+        names = graph.list_arguments(), graph.list_outputs(), graph.list_auxiliary_states()
+        for some, found in zip(names, lists):
+            for name, shape in zip(some, found):
+                yield "inferred:" + name, self.plain([len(shape)] + list(shape))
+
     def share(self, data, labels=None):
         """See the module's text."""
         self.mx.nd.waitall()
@@ -156,15 +173,12 @@ class Modules(Session):
 
     def _parted(self, specs):
         """Arrays of parameters and of auxiliary states, by name."""
-        states = set(self._state_names())
+        states = set(self.graph.list_auxiliary_states())
         arrays = {name: self.array(spec) for name, spec in sorted(specs.items())}
         return (
             {name: array for name, array in arrays.items() if name not in states},
             {name: array for name, array in arrays.items() if name in states},
         )
-
-    def _state_names(self):
-        return self.mx.sym.load_json(symbol_json(self.program)).list_auxiliary_states()
 
     def init_params(self, given=None, rest=None, missing=False, force=False):
         """See the module's text."""
@@ -247,10 +261,12 @@ class Modules(Session):
         self.module.update()
         return ()
 
-    def fit(self, data, labels, batch, epochs, store="local", optimizer="sgd", parameters=None, schedule=None):
+    def fit(
+        self, data, labels, batch, epochs, store="local", optimizer="sgd", parameters=None, schedule=None, last="pad",
+    ):
         """See the module's text."""
         self.module.fit(
-            self._iterator(data, labels, batch), eval_metric=collecting_metric(self.mx), kvstore=store,
+            self._iterator(data, labels, batch, last), eval_metric=collecting_metric(self.mx), kvstore=store,
             optimizer=optimizer, optimizer_params=self._parameters(parameters, schedule), num_epoch=epochs,
             initializer=self.mx.init.Constant(0.25),  # fit's own draws random numbers where nothing was initialised
         )
@@ -287,12 +303,13 @@ class Modules(Session):
 
     # --- evaluation -----------------------------------------------------------------------------
 
-    def _iterator(self, data, labels, batch):
+    def _iterator(self, data, labels, batch, last):
         def named(names, specs):
             return OrderedDict((name, self.array(spec)) for name, spec in zip(names, specs))
 
         return self.mx.io.NDArrayIter(
             named(self.data_names, data), named(self.label_names, labels) if labels else None, batch_size=batch,
+            last_batch_handle=last,
         )
 
     def _metrics(self, metric):
@@ -321,18 +338,18 @@ class Modules(Session):
                 self.module.update_metric(each, given)
         return list(self._shown(metric, *metrics))
 
-    def score(self, data, labels, batch, batches=None, metric=None):
+    def score(self, data, labels, batch, batches=None, metric=None, last="pad"):
         """See the module's text."""
         metrics = self._metrics(metric)
         self.module.score(
-            self._iterator(data, labels, batch), self.mx.metric.CompositeEvalMetric(metrics), num_batch=batches,
+            self._iterator(data, labels, batch, last), self.mx.metric.CompositeEvalMetric(metrics), num_batch=batches,
         )
         return list(self._shown(metric, *metrics))
 
-    def predict(self, data, batch, batches=None, merge=True):
+    def predict(self, data, batch, batches=None, merge=True, last="pad"):
         """See the module's text."""
         found = self.module.predict(
-            self._iterator(data, None, batch), num_batch=batches, merge_batches=merge, always_output_list=True,
+            self._iterator(data, None, batch, last), num_batch=batches, merge_batches=merge, always_output_list=True,
         )
         rows = [("", found)] if merge else [("@%d" % i, part) for i, part in enumerate(found)]
         return [("output%d%s" % (i, at), self.seen(out)) for at, part in rows for i, out in enumerate(part)]

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from .program import symbol_json
 from .values import array_of
 
 MOST_FAILURES = 100  # so many are forgotten; where waiting fails for ever, the program will hear of it
@@ -23,6 +24,18 @@ class Session:
         self.failed = False  # whether a step was refused
         self.number = 0  # of the step that runs
         self._folder = None
+        self._graph = None
+
+    def symbol_from(self, graph):
+        """A symbol of the nodes and heads of ``graph``."""
+        return self.mx.sym.load_json(symbol_json(graph))
+
+    @property
+    def graph(self):
+        """The program's graph as a symbol, the same one for all steps."""
+        if self._graph is None:
+            self._graph = self.symbol_from(self.program)
+        return self._graph
 
     def again(self, look):
         """Prepare to run the program once more, with another ``look``; returns whether that can be done."""
