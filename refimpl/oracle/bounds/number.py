@@ -351,11 +351,11 @@ def cast(value: Any, precision: Precision) -> Number:
 def _whole(x: Number, way: Callable[[float], int]) -> int:
     """``x`` rounded to a whole number in one way; undecided where its error reaches over a step."""
     if not math.isfinite(x.value):  # machines differ here
-        NOW.undecided = True
+        NOW.undecided = NOW.misplaced = True
         return -(2**63)
     error = x.bound()
     if error and (not math.isfinite(error) or way(x.value - error) != way(x.value + error)):
-        NOW.undecided = True
+        NOW.undecided = NOW.misplaced = True
         if NOW.lean and math.isfinite(error):
             return way(x.value + NOW.lean * error)
     return way(x.value)

@@ -50,6 +50,7 @@ class Ulps(NamedTuple):
 class _Now:
     precision = SINGLE
     ulps: dict[str, Ulps] = {}  # noqa: RUF012  # function -> what is declared of it; replaced as a whole
+    misplaced = False  # whether a whole number was not known, which may be the place where a loop writes
     undecided = False  # whether a branch was taken on numbers that their errors do not separate
     lean = 0  # which way such branches go: as the values say, or as if the first were larger (1) or smaller (-1)
 

@@ -345,11 +345,11 @@ def _remainder(a: Enclosure, b: Enclosure) -> Enclosure:
 def whole(x: Enclosure, way: Callable[[Any], int]) -> int:
     """``x`` rounded to a whole number in one way; undecided where its error reaches over a step."""
     if not finite(x.value):
-        NOW.undecided = True
+        NOW.undecided = NOW.misplaced = True
         return -(2**63)
     error = x.bound()
     if error and (error == INFINITE or way(x.value - error) != way(x.value + error)):
-        NOW.undecided = True
+        NOW.undecided = NOW.misplaced = True
         if NOW.lean and error != INFINITE:
             return way(x.value + NOW.lean * error)
     return way(x.value)

@@ -167,7 +167,7 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
         own = max(kinds, key=lambda kind: kind.unit, default=SINGLE)
         operand, total = shadow.declared.operand(own), shadow.declared.total(own) if any(loop.roles) else None
         before = use(own), NOW.undecided
-        NOW.undecided = False
+        NOW.undecided = NOW.misplaced = False
         try:
             given: list[Any] = []
             for argument, kind, is_read, is_written, role in zip(
@@ -194,6 +194,8 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
             shadow.freed += free
             for array in arrays:
                 array.ended(free)
+                if free and NOW.misplaced and shadow.declared != NOTHING:  # errors are larger, and places less certain
+                    shadow.set_free(array.flat, range(len(array)))
         finally:
             use(before[0])
             NOW.undecided = before[1]
