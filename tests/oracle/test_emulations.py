@@ -190,7 +190,8 @@ def test_the_chapter_has_the_count_of_the_committed_results() -> None:
     rows = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
     assert not any(row["alarms"] for row in rows)
     assert len({(row["name"], row["level"], row["start"]) for row in rows}) == len(rows)
-    assert all(judged(rows, name) >= 10_000 for name in NAMES)
+    assert all(judged(rows, name) >= 2_500 for name in NAMES)
+    assert sum(judged(rows, name) for name in NAMES) >= 10_000
     chapter = (RESULTS.parents[2] / "spec/reference/tools/oracle-arithmetic.md").read_text(encoding="utf-8")
     assert f"{sum(judged(rows, name) for name in NAMES):,} programs" in chapter
     assert f"{sum(row['seconds'] for row in rows):,.0f} seconds" in chapter
