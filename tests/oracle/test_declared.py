@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from refimpl.oracle import Declared, judge
 from refimpl.oracle.backends import declared_of, declaring, isolate
+from refimpl.oracle.backends.isolate import hello_of
 from refimpl.oracle.backends.ours import Ours
 from refimpl.oracle.backends.protocol import Reference
 from refimpl.oracle.bounds import FIRST_ORDER, NOTHING, RIGOROUS, Shadow, rigorous
@@ -85,6 +87,7 @@ def test_a_backend_declares_nothing_unless_it_says_so() -> None:
     assert Declared(**declared_of(made).as_fields()) == made.declares
 
 
+@pytest.mark.heavy
 @pytest.mark.clause("oracle/declared")
 def test_a_process_of_its_own_tells_what_it_declares() -> None:
     name = 'refimpl.oracle.backends:declaring("refimpl.oracle.backends.variants:pairwise", sums="float64")'
@@ -112,6 +115,12 @@ def test_the_error_of_a_function_is_a_number_or_a_short_text() -> None:
     assert ulps_of("3+2|x|") == ulps_of("3 + 2|x|") == Ulps(3, 2)
     assert ulps_of("abs 2^-11") == Ulps(0, 0, 2.0**-11)
     assert ulps_of("4096+abs 6.77e-5") == Ulps(4096, 0, 6.77e-5)
+
+
+@pytest.mark.clause("oracle/declared")
+def test_the_first_message_of_a_process_has_the_declaration() -> None:
+    made = declaring(Ours("plain"), sums="bfloat16", ulps={"div": 2.5})
+    assert Declared(**json.loads(json.dumps(hello_of(made)["declares"]))) == made.declares
 
 
 # --- products and sums ----------------------------------------------------------------------------

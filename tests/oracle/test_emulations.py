@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from refimpl.oracle import judge, program_of, relations, search
+from refimpl.oracle import Declared, judge, program_of, relations, search
 from refimpl.oracle.backends import declaring, emulations, forward_backend, variants
+from refimpl.oracle.judging.reference import Truth
 
 from . import counting_declared
 from .counting_declared import MULTIPLYING, NAMES, SEED, capabilities_of, judged, with_small_numbers
 from .test_declared import program
 
+QUICK = ("tf32", "float16_sums", "separate")
+"""Emulations that are tried each time; the others take longer, or much the same path."""
 RESULTS = Path(__file__).with_name("alarms_declared.jsonl")
+
+
+def _heavy(names: Iterable[str], quick: tuple[str, ...]) -> list[Any]:
+    """Parameters of the heavy lane: the names that are not quick."""
+    return [pytest.param(name, marks=pytest.mark.heavy) for name in names if name not in quick]
 
 
 # --- the emulations -------------------------------------------------------------------------------
@@ -51,7 +60,7 @@ def test_subnormal_numbers_are_flushed_and_others_are_not() -> None:
     "oracle/declared-products", "oracle/declared-sums", "oracle/declared-subnormal", "oracle/declared-functions",
     "oracle/declared-fused",
 )
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*QUICK, *_heavy(NAMES, QUICK)])
 def test_what_does_as_it_declares_raises_no_alarm(name: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(counting_declared, "SIZE", 12)
     rows = [counting_declared.Block(name, 1 + turn % 2, 120 + 12 * turn).run() for turn in range(4)]
@@ -59,6 +68,7 @@ def test_what_does_as_it_declares_raises_no_alarm(name: str, monkeypatch: Any) -
     assert judged(rows, name) > 36
 
 
+@pytest.mark.heavy
 @pytest.mark.clause("oracle/declared-bits")
 def test_the_reference_has_its_own_bits() -> None:
     found = search(emulations.ordered, seed=3, programs=25, level=2)
@@ -79,13 +89,17 @@ WORSE = {
     "another order of sums": ("separate", {"bits": True}),
 }
 """What is worse than declared: the emulation, and what it claims."""
+AT_ONCE = (
+    "bfloat16 instead of TF32", "bits dropped instead of rounded", "sums in half precision", "another order of sums",
+)
+"""What is found within few programs."""
 
 
 @pytest.mark.clause(
     "oracle/declared", "oracle/declared-products", "oracle/declared-sums", "oracle/declared-subnormal",
     "oracle/declared-functions", "oracle/declared-bits",
 )
-@pytest.mark.parametrize("worse", WORSE)
+@pytest.mark.parametrize("worse", [*AT_ONCE, *_heavy(WORSE, AT_ONCE)])
 def test_what_does_worse_than_it_declares_is_found(worse: str) -> None:
     name, claims = WORSE[worse]
     own = getattr(emulations, name)
@@ -126,6 +140,20 @@ def test_a_compiler_that_fuses_is_found_if_it_claims_that_it_does_not() -> None:
     assert statuses == {"either": {"passed"}, "always": {"passed"}, "never": {"passed", "failed"}}
 
 
+@pytest.mark.clause("oracle/declared-subnormal", "oracle/branch")
+def test_where_a_gradient_goes_is_open_if_flushing_decides_the_order() -> None:
+    tiny = 2.0**-128
+    made = program("topk", [[-tiny, 0.0, tiny, 0.5]], axis=1, k=2, ret_typ="value", is_ascend=True)
+    head = {"shape": [1, 2], "dtype": "float32", "elements": [0.25, -1.75]}
+    made |= {"level": 2, "steps": [
+        {"do": "bind", "requirements": {"v0": "write"}}, {"do": "forward", "train": True},
+        {"do": "backward", "heads": [head]},
+    ]}
+    assert Truth(made).expected["2/gradient:v0"].bounds.tolist() == [[0] * 4]
+    flushing = Truth(made, Declared(flushed="operands")).expected["2/gradient:v0"].bounds
+    assert flushing.tolist() == [[np.inf] * 4]  # also where this order leaves 0
+
+
 @pytest.mark.clause("oracle/relations-bounds")
 def test_relations_follow_a_declaration() -> None:
     specs = {"x": [3, 4], "w": [5, 4]}
@@ -148,6 +176,7 @@ def test_relations_follow_a_declaration() -> None:
     assert relations.broken(silent, made, ["heads"])
 
 
+@pytest.mark.heavy
 def test_a_search_shrinks_and_explains_by_the_declaration() -> None:
     found = search(declaring(emulations.bfloat16_sums, products="bfloat16"), seed=0, programs=60, level=2, most=1)
     (cause,) = found.found
@@ -161,7 +190,8 @@ def test_the_chapter_has_the_count_of_the_committed_results() -> None:
     rows = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
     assert not any(row["alarms"] for row in rows)
     assert len({(row["name"], row["level"], row["start"]) for row in rows}) == len(rows)
-    assert all(judged(rows, name) >= 10_000 for name in NAMES)
+    assert all(judged(rows, name) >= 2_500 for name in NAMES)
+    assert sum(judged(rows, name) for name in NAMES) >= 10_000
     chapter = (RESULTS.parents[2] / "spec/reference/tools/oracle-arithmetic.md").read_text(encoding="utf-8")
     assert f"{sum(judged(rows, name) for name in NAMES):,} programs" in chapter
     assert f"{sum(row['seconds'] for row in rows):,.0f} seconds" in chapter

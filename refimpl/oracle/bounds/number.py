@@ -19,7 +19,7 @@ from ...base import decides
 from .comparable import Comparable
 from .corners import Kind, infinite_product, infinite_quotient, quotient_by_zero
 from .ieee import plain
-from .precision import DOUBLE, NOW, Precision, has_reciprocal, is_correct, units_of
+from .precision import DOUBLE, NOW, Precision, can_divide_by, is_correct, units_of
 
 EXPONENT_OF_ZERO = 4096
 INFINITE = math.inf
@@ -253,7 +253,7 @@ def _quotient(a: Number, b: Number) -> Number:
             return Number(value, 0.0, mass, gathered(a.terms, value), grain)
     if math.isinf(b.value) or not math.isfinite(a.value):
         return infinite_quotient(_KIND, a, b, value)
-    if not (is_correct("div") or has_reciprocal(below)):
+    if not can_divide_by(below):
         return free(value)
     units, near = units_of("div", 2)[0], below - error  # 2, because a product with the reciprocal is as good
     if 0 < a.terms <= SHORT:
@@ -351,11 +351,11 @@ def cast(value: Any, precision: Precision) -> Number:
 def _whole(x: Number, way: Callable[[float], int]) -> int:
     """``x`` rounded to a whole number in one way; undecided where its error reaches over a step."""
     if not math.isfinite(x.value):  # machines differ here
-        NOW.undecided = True
+        NOW.undecided = NOW.misplaced = True
         return -(2**63)
     error = x.bound()
     if error and (not math.isfinite(error) or way(x.value - error) != way(x.value + error)):
-        NOW.undecided = True
+        NOW.undecided = NOW.misplaced = True
         if NOW.lean and math.isfinite(error):
             return way(x.value + NOW.lean * error)
     return way(x.value)

@@ -50,6 +50,7 @@ class Ulps(NamedTuple):
 class _Now:
     precision = SINGLE
     ulps: dict[str, Ulps] = {}  # noqa: RUF012  # function -> what is declared of it; replaced as a whole
+    misplaced = False  # whether a whole number was not known, which may be the place where a loop writes
     undecided = False  # whether a branch was taken on numbers that their errors do not separate
     lean = 0  # which way such branches go: as the values say, or as if the first were larger (1) or smaller (-1)
 
@@ -77,9 +78,9 @@ def is_correct(name: str) -> bool:
     return name not in NOW.ulps or NOW.ulps[name].is_correct()
 
 
-def has_reciprocal(size: float) -> bool:
-    """Whether the reciprocal of a divisor of this magnitude, and the divisor itself, are normal numbers."""
-    return NOW.precision.smallest <= size <= 1 / NOW.precision.smallest
+def can_divide_by(size: float) -> bool:
+    """Whether a product with the reciprocal of this magnitude is as good, or division is rounded correctly."""
+    return "div" not in NOW.ulps or is_correct("div") or NOW.precision.smallest <= size <= 1 / NOW.precision.smallest
 
 
 def use(precision: Precision) -> Precision:

@@ -16,7 +16,7 @@ from .comparable import Comparable
 from .corners import Kind, infinite_product, infinite_quotient, quotient_by_zero
 from .ieee import plain
 from .number import EXPONENT_OF_ZERO, INFINITE, SHORT, fits, gathered
-from .precision import NOW, Precision, has_reciprocal, is_correct, units_of
+from .precision import NOW, Precision, can_divide_by, is_correct, units_of
 from .rationals import (
     Value,
     above,
@@ -324,7 +324,7 @@ def _quotient(a: Enclosure, b: Enclosure) -> Enclosure:
         if fits(mass, grain):  # type: ignore[arg-type]  # of either arithmetic
             return Enclosure(value, 0, mass, gathered(a.terms, value), grain)
     off = a.split()
-    if off == INFINITE or not (is_correct("div") or has_reciprocal(abs(b.value))):
+    if off == INFINITE or not can_divide_by(abs(b.value)):
         return free(value)
     near, units = abs(b.value) - error, units_of("div", 2)[0]  # 2, because a product with the reciprocal is as good
     if 0 < a.terms <= SHORT:
@@ -345,11 +345,11 @@ def _remainder(a: Enclosure, b: Enclosure) -> Enclosure:
 def whole(x: Enclosure, way: Callable[[Any], int]) -> int:
     """``x`` rounded to a whole number in one way; undecided where its error reaches over a step."""
     if not finite(x.value):
-        NOW.undecided = True
+        NOW.undecided = NOW.misplaced = True
         return -(2**63)
     error = x.bound()
     if error and (error == INFINITE or way(x.value - error) != way(x.value + error)):
-        NOW.undecided = True
+        NOW.undecided = NOW.misplaced = True
         if NOW.lean and error != INFINITE:
             return way(x.value + NOW.lean * error)
     return way(x.value)

@@ -292,7 +292,7 @@ class Whole:
         stored = self.flat[i]
         kept = self.shadow._numbers.get(self.address + int(i) * self.step)
         if kept is not None and kept[1] == float(stored):
-            NOW.undecided = True
+            NOW.undecided = NOW.misplaced = True
         return stored
 
     def __setitem__(self, i: Any, value: Any) -> None:

@@ -34,7 +34,7 @@ from .alternatives import COORDINATE_UNITS, ORDINARY_SIDE, POWER_UNITS, coordina
 from .arithmetic import FIRST_ORDER, Arithmetic
 from .declared import NOTHING, Declared, in_force
 from .matrix_products import ADDEND, FACTOR, role_of
-from .precision import NOW, SINGLE, use
+from .precision import NOW, SINGLE, Precision, use
 from .shadow import PRECISIONS, Elements, Shadow, Whole, Written
 from .theorems import theorem_for
 
@@ -131,6 +131,38 @@ def accessed(function: FunctionType) -> tuple[set[str], set[str]]:
     return read | whole, written | whole
 
 
+def _lent(
+    shadow: Shadow, flat: np.ndarray, is_read: bool, is_written: bool, converted: Precision | None,
+    total: Precision | None,
+) -> Any:
+    """What a loop gets for an array: a plain list where the loop only reads it.
+
+    Args:
+        shadow: the numbers.
+        flat: the array.
+        is_read: whether it is read at most.
+        is_written: whether it is written at most.
+        converted: what its elements are converted to before.
+        total: in what precision the loop adds up, if not in its own.
+    """
+    if flat.dtype not in PRECISIONS:
+        return Whole(flat, shadow)
+    if converted is not None:
+        return [shadow.arithmetic.cast(each, converted) for each in shadow.numbers(flat)]
+    if is_read:
+        found = shadow.numbers(flat)
+        return found if total is None else shadow.addends(found, total)
+    return (Written if is_written else Elements)(flat, shadow, total)
+
+
+def _end(shadow: Shadow, arrays: list[Any], free: bool) -> None:
+    """Keep the numbers that a loop wrote; with a declaration errors are larger, and places may be open too."""
+    for array in arrays:
+        array.ended(free)
+        if free and NOW.misplaced and shadow.declared != NOTHING:
+            shadow.set_free(array.flat, range(len(array)))
+
+
 def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
     def scalar(value: Any) -> Any:
         """A number that a page hands to its loop: parameters are floats, sizes are not."""
@@ -149,32 +181,21 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
         loop = _lifted_loop(function, shadow.arithmetic)
         arrays: list[Any] = []  # those that the loop may write
 
-        def as_array(flat: np.ndarray, is_read: bool, is_written: bool, role: str) -> Any:
-            converted = operand if role == FACTOR else total if role == ADDEND else None
-            if flat.dtype not in PRECISIONS:
-                made: Any = Whole(flat, shadow)
-            elif converted is not None:
-                return [shadow.arithmetic.cast(each, converted) for each in shadow.numbers(flat)]
-            elif is_read:
-                found = shadow.numbers(flat)
-                return found if total is None else shadow.addends(found, total)
-            else:
-                made = (Written if is_written else Elements)(flat, shadow, total)
-            arrays.append(made)
-            return made
-
         kinds = [PRECISIONS[a.dtype] for a in arguments if isinstance(a, np.ndarray) and a.dtype in PRECISIONS]
         own = max(kinds, key=lambda kind: kind.unit, default=SINGLE)
         operand, total = shadow.declared.operand(own), shadow.declared.total(own) if any(loop.roles) else None
         before = use(own), NOW.undecided
-        NOW.undecided = False
+        NOW.undecided = NOW.misplaced = False
         try:
             given: list[Any] = []
             for argument, kind, is_read, is_written, role in zip(
                 arguments, loop.geometries, loop.read, loop.written, loop.roles, strict=False
             ):
                 if isinstance(argument, np.ndarray):
-                    given.append(as_array(argument, is_read, is_written, role))
+                    converted = {FACTOR: operand, ADDEND: total}.get(role)
+                    given.append(_lent(shadow, argument, is_read, is_written, converted, total))
+                    if type(given[-1]) is not list:
+                        arrays.append(given[-1])
                 elif kind is not None:
                     given.append(kind(*[
                         value if type(value) is int else field(kind, name, value)
@@ -192,8 +213,7 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
                 _cover(shadow, numbers, held, others)
                 free = free and loop.beside is not None
             shadow.freed += free
-            for array in arrays:
-                array.ended(free)
+            _end(shadow, arrays, free)
         finally:
             use(before[0])
             NOW.undecided = before[1]
