@@ -55,14 +55,15 @@ def test_drawn_programs_and_their_requests_are_allowed(level):
 # --- steps: a value of a field is allowed by the schema if and only if the code allows it ----------------------------
 
 PROBES = [
-    None, True, False, 0, 1, -1, 2, 4096, 4097, 2**20, 2**20 + 1, 2**31, 0.5, 10**400, "", "x", "write", "acc", "a" * 200,
-    "a" * 201, [], [1], ["x"], [1, 0.5], [["x", 1]], [[0, "n"]], [None], [[1]], [[None, [1]]], [[ARRAY]], [0] * 257, {},
-    ARRAY, [ARRAY], [{**ARRAY, "seed": 2**32}], [{**ARRAY, "style": "no"}], [{**ARRAY, "kind": ["ints", 1, 2]}],
-    [{**ARRAY, "kind": ["labels", "x"]}], [{**ARRAY, "dtype": "int16"}], [{**ARRAY, "elements": [0.5]}],
-    [{**ARRAY, "elements": ["no"]}], [{**ARRAY, "speed": 1}], [{"shape": [1]}], [{**ARRAY, "shape": [-1]}], {"a": ARRAY},
-    {"a" * 201: ARRAY}, {"a": "add"}, {"a": 1.5}, {"a": [1]}, {"kind": "factor", "step": 1}, {"kind": "no"},
-    {"kind": "poly", "pwr": "x"}, {"name": "top_k_acc", "top_k": 2}, {"name": "top_k_acc", "top_k": 1}, {"name": "acc"},
-    [{"name": "d", "shape": [1, 2]}], [{"name": "d"}], [{"name": "d", "shape": [1.5]}], [{"name": "d", "shape": [0] * 13}],
+    None, True, False, 0, 1, -1, 2, 4096, 4097, 2**20, 2**20 + 1, 2**31, 0.5, 10**400, "", "x", "write", "acc", "a"
+    * 200, "a" * 201, [], [1], ["x"], [1, 0.5], [["x", 1]], [[0, "n"]], [None], [[1]], [[None, [1]]], [[ARRAY]], [0]
+    * 257, {}, ARRAY, [ARRAY], [{**ARRAY, "seed": 2**32}], [{**ARRAY, "style": "no"}], [{**ARRAY, "kind": ["ints",
+    1, 2]}], [{**ARRAY, "kind": ["labels", "x"]}], [{**ARRAY, "dtype": "int16"}], [{**ARRAY, "elements": [0.5]}],
+    [{**ARRAY, "elements": ["no"]}], [{**ARRAY, "speed": 1}], [{"shape": [1]}], [{**ARRAY, "shape": [-1]}], {"a":
+    ARRAY}, {"a" * 201: ARRAY}, {"a": "add"}, {"a": 1.5}, {"a": [1]}, {"kind": "factor", "step": 1}, {"kind": "no"},
+    {"kind": "poly", "pwr": "x"}, {"name": "top_k_acc", "top_k": 2}, {"name": "top_k_acc", "top_k": 1}, {"name":
+    "acc"}, [{"name": "d", "shape": [1, 2]}], [{"name": "d"}], [{"name": "d", "shape": [1.5]}], [{"name": "d",
+    "shape": [0] * 13}],
 ]
 
 
@@ -70,7 +71,7 @@ def agree(level, step):
     """The program of one step is allowed by both or by neither; returns whether it is."""
     program = {"version": 1, "level": level, "steps": [step]}
     if level == 7:
-        program["settings"] = {"kind": "dist_sync", "workers": 1, "servers": 1, "keys": [["x", 1], [""] + [2]]}
+        program["settings"] = {"kind": "dist_sync", "workers": 1, "servers": 1, "keys": [["x", 1], ["", 2]]}
     try:
         check_program(program)
         right = True
@@ -230,4 +231,4 @@ def test_programs_have_the_entries_that_the_chapter_names(level):
 
 
 UNDRAWN = {2: {"argument:.*"}, 3: {r"state\d+@\d+"}, 6: {r"out\d+"}}
-"""What no drawn program of a level had when the table was written: `read`, `get_states` and `broadcast` are not drawn."""
+"""What no drawn program of a level had when this was written: `read`, `get_states` and `broadcast` were not drawn."""
