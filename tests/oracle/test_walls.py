@@ -72,7 +72,7 @@ def test_numbers_of_a_wider_type_are_judged_too(by, kinds) -> None:
             return {name: value.astype(np.float64) * by for name, value in super().run(program).items()}
 
     verdict = judge(Scaled(), program_of(0, 0, Capabilities(level=1, operators=frozenset({"exp"}))))
-    assert [mismatch.kind for mismatch in verdict.mismatches] == kinds
+    assert sorted({mismatch.kind for mismatch in verdict.mismatches}) == kinds
 
 
 class Fixed:
