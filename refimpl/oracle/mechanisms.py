@@ -127,17 +127,24 @@ def _same_function(roots: Sequence[Root], covered: Mapping[str, int]) -> Iterabl
     wrong = {name for root in roots for entry in root.entries for name in (entry.operator, *operators(entry.program))}
     right = _right(covered, wrong)
     found: list[tuple[str, list[Root]]] = []
-    while True:
-        groups = {name: _largest(name, left, functions, bits) for name in sorted(set(shared))}
-        parts = {name: len(group) / (len(group) + right[name]) for name, group in groups.items() if len(group) > 1}
-        name = max(parts, default="", key=lambda name: (parts[name], len(groups[name])))
-        if parts.get(name, 0.0) < HALF:
-            return found
-        group = groups[name]
-        middle = sorted(bits[id(root)] for root in group)[len(group) // 2]
+    while group := _most_explained(sorted(set(shared)), left, functions, bits, right):
+        name, several = group
+        middle = sorted(bits[id(root)] for root in several)[len(several) // 2]
         most = f"{right[name]} with it are right" if right[name] else "none with it is right"
-        found.append((f"{name} is wrong by about 2^{middle:.0f} of its result; {most}", group))
-        left = [root for root in left if root not in group]
+        found.append((f"{name} is wrong by about 2^{middle:.0f} of its result; {most}", several))
+        left = [root for root in left if root not in several]
+    return found
+
+
+def _most_explained(
+    names: Sequence[str], roots: Sequence[Root], functions: Mapping[int, frozenset[str]], bits: Mapping[int, float],
+    right: Mapping[str, int],
+) -> tuple[str, list[Root]] | None:
+    """The function of which the largest part of all operators is wrong, and its root causes; None below HALF."""
+    groups = {name: _largest(name, roots, functions, bits) for name in names}
+    parts = {name: len(group) / (len(group) + right[name]) for name, group in groups.items() if len(group) > 1}
+    best = max(parts, default="", key=lambda name: (parts[name], len(groups[name])))
+    return (best, groups[best]) if parts.get(best, 0.0) >= HALF else None
 
 
 def _largest(

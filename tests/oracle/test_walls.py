@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from refimpl.oracle import Capabilities, Exclusions, Unsupported, name_of, program_of, search
+from refimpl.oracle import Capabilities, Exclusions, Unsupported, judge, name_of, program_of, search
 from refimpl.oracle.backends import Reference, forward_backend
 from refimpl.oracle.excluding import FINE, narrowed, set_aside
 from refimpl.oracle.explaining.causes import Cause
@@ -62,6 +62,17 @@ def test_a_cause_that_is_everywhere_hides_no_other() -> None:
     assert data["warnings"] == result.warnings
     assert [row[3] for row in data["excluded"]] == [each.share for each in result.excluded]
     assert any(line == f"warning: {result.warnings[0]}" for line in reached(result))
+
+
+@pytest.mark.clause("oracle/large-exclusions")
+@pytest.mark.parametrize(("by", "kinds"), [(1, ["dtype"]), (1.5, ["dtype", "value"])])
+def test_numbers_of_a_wider_type_are_judged_too(by, kinds) -> None:
+    class Scaled(Reference):
+        def run(self, program):
+            return {name: value.astype(np.float64) * by for name, value in super().run(program).items()}
+
+    verdict = judge(Scaled(), program_of(0, 0, Capabilities(level=1, operators=frozenset({"exp"}))))
+    assert sorted({mismatch.kind for mismatch in verdict.mismatches}) == kinds
 
 
 class Fixed:
@@ -319,9 +330,11 @@ def test_a_quarter_of_a_budget_is_kept_for_scripts() -> None:
     assert left_for_searching(began - 100, began - 40, report=True) == 0
 
 
-def test_a_script_that_the_time_cuts_off_is_not_verified() -> None:
+def test_a_script_that_the_time_cuts_off_is_not_verified(monkeypatch) -> None:
     endless = "print('running', flush=True)\nwhile True: pass\n"
-    assert verify(endless, seconds=0) == UNVERIFIED
+    with monkeypatch.context() as patch:
+        patch.setattr("subprocess.run", None)  # no process is started
+        assert verify(endless, seconds=0) == UNVERIFIED
     assert verify(endless, seconds=0.2) == UNVERIFIED
     assert verify("print('running', flush=True)\nraise SystemExit(1)\n") == VERIFIED
     assert verify("print('running', flush=True)\n") == PASSES

@@ -216,16 +216,20 @@ def conditions_of(program: Program, operator: str, mismatch: Mismatch | None) ->
     wrong = None if mismatch is None else mismatch.wrong
     if wrong is None:
         return frozenset(found)
+    return frozenset(found | _of_equals(given, wrong))
+
+
+def _of_equals(given: Sequence[np.ndarray], wrong: np.ndarray) -> set[str]:
+    """Whether the inputs are 0 at all wrong elements, or equal to another element there."""
     alike = [value for value in given if value.shape == wrong.shape]
-    found |= {"zero"} if any((value[wrong] == 0).all() for value in alike) else set()
-    if len(alike) > 1 and (alike[0][wrong] == alike[1][wrong]).all():
-        found |= {"tie"}
-    if alike and len(given) == 1:
-        counts = [(given[0] == each).sum() for each in alike[0][wrong].reshape(-1)]
-        found |= {"tie"} if min(counts) > 1 else set()
-    elif len(given) == 1 and np.unique(given[0]).size < given[0].size:
-        found |= {"tie"}
-    return frozenset(found)
+    found = {"zero"} if any((value[wrong] == 0).all() for value in alike) else set()
+    if len(given) == 1:
+        elements = alike[0][wrong].reshape(-1) if alike else np.empty(0)
+        several = all((given[0] == each).sum() > 1 for each in elements)
+        tie = several if alike else np.unique(given[0]).size < given[0].size
+    else:
+        tie = len(alike) > 1 and bool((alike[0][wrong] == alike[1][wrong]).all())
+    return found | ({"tie"} if tie else set())
 
 
 def _value(program: Program, number: int) -> np.ndarray | None:

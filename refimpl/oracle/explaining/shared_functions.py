@@ -7,6 +7,7 @@ name, so that two operators share one if the formulas of both do.
 from __future__ import annotations
 
 import dis
+import math
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -19,11 +20,9 @@ from ..backends import Refused
 from ..judging.reference import Program, expected_of
 
 PAGES = str(Path(kernels.__path__[0]).resolve())
-NAMES = {
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "erfinv", "exp",
-    "expm1", "fmod", "gamma", "hypot", "lgamma", "log", "log10", "log1p", "log2", "pow", "sin", "sinh", "sqrt", "tan",
-    "tanh",
-}
+EXACT = {"ceil", "copysign", "fabs", "floor", "isfinite", "isinf", "isnan", "prod", "trunc"}
+"""Functions of ``math`` that round nothing."""
+NAMES = {name for name, value in vars(math).items() if callable(value)} - EXACT
 """Functions of ``math`` and NumPy that a library may have with fewer digits."""
 OPERATIONS = {
     "/": "division", "/=": "division", "BINARY_TRUE_DIVIDE": "division", "INPLACE_TRUE_DIVIDE": "division",

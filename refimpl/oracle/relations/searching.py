@@ -17,7 +17,7 @@ from ..explaining.shrinking import shrink
 from ..judging.comparing import RELATION, Mismatch, Verdict
 from ..judging.reference import Program
 from ..numbering import in_rounds, levels_of
-from ..results import FAITHFUL, Found, Result
+from ..results import FAITHFUL, Found, Result, counted_reason
 from .faithful import kept_on_purpose
 from .registry import RELATIONS, Applied, broken
 
@@ -50,9 +50,7 @@ def search(
         was not asked of because it is broken on purpose.
     """
     began = time.monotonic()
-    levels = levels_of(backend.capabilities, level, exclude)
-    if level is None:
-        levels = [each for each in levels if any(each in relation.levels for relation in RELATIONS.values())]
+    levels = _levels(backend, level, exclude)
     result = Result(
         exclusions=exclude, capabilities=backend.capabilities, levels={each: Counter() for each in levels}
     )
@@ -67,7 +65,7 @@ def search(
             break
         status, applied = "excluded", list[Applied]()
         if not leaves_out(result.exclusions, program):  # by a cause of the same round
-            status, applied = _asked(backend, program, names, result.statuses)
+            status, applied = _asked(backend, program, names, result)
         first = None
         if applied and expected is not None and all(expected(program, _verdict(each)) for each in applied):
             status, applied = "expected", []
@@ -96,15 +94,22 @@ def search(
     return result
 
 
+def _levels(backend: Backend, level: int | None, exclude: Exclusions) -> list[int]:
+    """The level that was asked for, or all that are offered and have relations."""
+    related = {each for relation in RELATIONS.values() for each in relation.levels}
+    return [each for each in levels_of(backend.capabilities, level, exclude) if each == level or each in related]
+
+
 def _asked(
-    backend: Backend, program: Program, names: Sequence[str] | None, statuses: Counter[str],
+    backend: Backend, program: Program, names: Sequence[str] | None, result: Result
 ) -> tuple[str, list[Applied]]:
     for name in names or RELATIONS:
         if program["level"] in RELATIONS[name].levels:
-            statuses.update({f"{FAITHFUL}{row.clause}" for row in kept_on_purpose(name, program)})
+            result.statuses.update({f"{FAITHFUL}{row.clause}" for row in kept_on_purpose(name, program)})
     try:
         applied = broken(backend, program, names)
-    except Unsupported:
+    except Unsupported as error:
+        result.unsupported[counted_reason(str(error))] += 1
         return "unsupported", []
     except (Refused, Crashed):  # which are not what relations are about
         return "refused", []
