@@ -342,7 +342,7 @@ def test_an_engine_in_the_current_folder_is_searched_from_the_command_line(tmp_p
 
 def test_a_shape_that_nothing_tells_is_refused():
     without = program([("_zeros", [], {})])
-    with pytest.raises(Refused, match="nothing tells its shape"):
+    with pytest.raises(Refused, match="nothing tells the shape of _zeros"):
         door.on("reference").run(without)
     packed = door.on("reference", pack=2).run_many([without, program([("relu", [0], {})], a=np.float32([1, -1]))])
     assert isinstance(packed[0], Refused)
