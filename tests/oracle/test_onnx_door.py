@@ -340,10 +340,10 @@ def test_an_engine_in_the_current_folder_is_searched_from_the_command_line(tmp_p
     assert "there is no engine 'not_mine'" in capsys.readouterr().err
 
 
-def test_a_shape_that_nothing_tells_is_refused():
+def test_a_shape_that_nothing_tells_is_unsupported():
     without = program([("_zeros", [], {})])
-    with pytest.raises(Refused, match="nothing tells its shape"):
+    with pytest.raises(Unsupported, match="_zeros: nothing tells its shape"):
         door.on("reference").run(without)
     packed = door.on("reference", pack=2).run_many([without, program([("relu", [0], {})], a=np.float32([1, -1]))])
-    assert isinstance(packed[0], Refused)
+    assert isinstance(packed[0], Unsupported)
     assert packed[1]["1/output0"].tolist() == [1, 0]

@@ -121,7 +121,7 @@ def _ruled(builder: Builder, node: Node, inputs: Sequence[Value], *, train: bool
     unknown, count = [None] * len(op.output_names(node.p)), op.visible_count(node.p)
     outs = op.infer(node.p, list(shapes), list(unknown))[1][:count]
     if None in outs:
-        raise Refused(f"{node.op}: nothing tells its shape")
+        raise Unsupported(f"{node.op}: nothing tells its shape")
     builder.outs = [tuple(shape) for shape in outs]
     kinds = op.infer_type(node.p, list(types), list(unknown))[1][:count]
     kinds = [np.dtype(kind or np.float32) for kind in kinds]
