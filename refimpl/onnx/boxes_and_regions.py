@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base import decides
 from ..kernels import proposal as proposal_page
-from .building import Builder, NeedsOpset, NoForm, Rule, require_fixed
+from .building import Builder, NeedsOpset, NoForm, Rule, in_single, require_fixed
 from .layers import spacing
 from .reducing import ordered
 
@@ -393,8 +393,10 @@ def _modulated(b: Builder, p: Any, s: Any, x: str, offset: str, mask: str, weigh
 
 
 RULES: dict[str, Rule] = {
-    "_contrib_MultiBoxDetection": _detection, "_contrib_box_nms": _box_nms, "_contrib_box_decode": _box_decode,
-    "_contrib_Proposal": _proposal, "_contrib_MultiProposal": _proposal, "ROIPooling": _roi_pooling,
-    "_contrib_ROIAlign": _roi_align, "Correlation": _correlation, "_contrib_DeformableConvolution": _deformable,
-    "_contrib_ModulatedDeformableConvolution": _modulated,
+    **{name: in_single(rule) for name, rule in {
+        "_contrib_MultiBoxDetection": _detection, "_contrib_box_nms": _box_nms, "_contrib_box_decode": _box_decode,
+        "_contrib_Proposal": _proposal, "_contrib_MultiProposal": _proposal, "Correlation": _correlation,
+        "_contrib_DeformableConvolution": _deformable,
+    }.items()},
+    "ROIPooling": _roi_pooling, "_contrib_ROIAlign": _roi_align, "_contrib_ModulatedDeformableConvolution": _modulated,
 }
