@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import onnxruntime
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotThere
+from onnxruntime.capi.onnxruntime_pybind11_state import RuntimeException
 
 from ..backends.protocol import Unsupported
 from . import Run
@@ -44,4 +46,13 @@ class Engine:
             session = onnxruntime.InferenceSession(model, options, providers=self.providers)
         except NotThere as error:
             raise Unsupported(str(error)) from error
-        return lambda inputs: list(session.run(None, inputs))
+
+        def run(inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+            try:
+                return list(session.run(None, inputs))
+            except RuntimeException as error:
+                if "does not support" in str(error):  # GRU and LSTM say so of double precision
+                    raise Unsupported(str(error)) from error
+                raise
+
+        return run
