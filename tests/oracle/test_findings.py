@@ -119,6 +119,6 @@ def test_each_row_of_a_library_still_says_what_it_does(name):
     python = os.environ.get(PYTHON[name], "")
     if not python:
         pytest.skip("no Python has the library")
-    with isolate(f"refimpl.oracle.backends.{name}", python=python, limit=60.0) as backend:
+    with isolate(f"refimpl.oracle.backends.{name}:backend", python=python, limit=60.0) as backend:
         found = dict(replay_expected(backend, Expectations.read(ROWS[name])))
     assert set(found.values()) == {"expected"}, found
