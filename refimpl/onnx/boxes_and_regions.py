@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base import decides
 from ..kernels import proposal as proposal_page
-from .building import Builder, NeedsOpset, NoForm, Rule, require_fixed
+from .building import Builder, NeedsOpset, NoForm, Rule, in_single, require_fixed
 from .layers import spacing
 from .reducing import ordered
 
@@ -393,8 +393,8 @@ def _modulated(b: Builder, p: Any, s: Any, x: str, offset: str, mask: str, weigh
 
 
 RULES: dict[str, Rule] = {
-    "_contrib_MultiBoxDetection": _detection, "_contrib_box_nms": _box_nms, "_contrib_box_decode": _box_decode,
-    "_contrib_Proposal": _proposal, "_contrib_MultiProposal": _proposal, "ROIPooling": _roi_pooling,
-    "_contrib_ROIAlign": _roi_align, "Correlation": _correlation, "_contrib_DeformableConvolution": _deformable,
-    "_contrib_ModulatedDeformableConvolution": _modulated,
-}
+    "_contrib_MultiBoxDetection": in_single(_detection), "_contrib_box_nms": in_single(_box_nms),
+    "_contrib_box_decode": in_single(_box_decode), "_contrib_Proposal": in_single(_proposal),
+    "_contrib_MultiProposal": in_single(_proposal), "Correlation": in_single(_correlation), "ROIPooling": _roi_pooling,
+    "_contrib_DeformableConvolution": in_single(_deformable), "_contrib_ROIAlign": _roi_align,
+    "_contrib_ModulatedDeformableConvolution": _modulated}

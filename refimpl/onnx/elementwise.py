@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .building import Builder, NoForm, Rule
+from .building import Builder, NoForm, Rule, in_single
 
 UNARY = {
     "abs": "Abs", "negative": "Neg", "sqrt": "Sqrt", "exp": "Exp", "log": "Log", "sin": "Sin", "cos": "Cos",
@@ -108,7 +108,7 @@ def _truncated(b: Builder, x: str) -> str:
 
 
 COMPOSED = {
-    "square": lambda b, x: b.add("Mul", x, x), "rsqrt": lambda b, x: b.add("Reciprocal", b.add("Sqrt", x)),
+    "rsqrt": lambda b, x: b.add("Reciprocal", b.add("Sqrt", x)),
     "log2": lambda b, x: b.add("Div", b.add("Log", x), b.constant(math.log(2))),
     "log10": lambda b, x: b.add("Div", b.add("Log", x), b.constant(math.log(10))), "log1p": _log1p, "expm1": _expm1,
     "cbrt": _cbrt, "rcbrt": lambda b, x: b.add("Reciprocal", _cbrt(b, x)), "round": _rounded, "rint": _rint,
@@ -152,6 +152,8 @@ def _pairs() -> dict[str, Rule]:
         def turned(b: Builder, p: Any, s: Any, x: str, function: Any = function) -> str:
             return function(b, _scalar(b, p), x)
 
+        if name == "hypot":
+            two, one = in_single(two), in_single(one)
         plain = f"elemwise_{name}" if name in ("add", "sub", "mul", "div") else f"_{name}"
         scalar = {"add": "plus", "sub": "minus"}.get(name, name)
         made |= {plain: two, f"broadcast_{name}": two, f"_{scalar}_scalar": one}
@@ -259,12 +261,13 @@ def _dropout(b: Builder, p: Any, s: Any, x: str) -> str:
 
 RULES: dict[str, Rule] = {
     **{name: _unary(op) for name, op in UNARY.items()},
-    **{name: _composed(steps) for name, steps in COMPOSED.items()}, **_pairs(), **_tests(),
+    **{name: in_single(_composed(steps)) for name, steps in COMPOSED.items()}, **_pairs(), **_tests(),
+    "square": _composed(lambda b, x: b.add("Mul", x, x)),
     "Activation": lambda b, p, s, x: b.add(ACTIVATIONS[p.act_type], x), "LeakyReLU": _leaky, "clip": _clip,
-    "where": _where, "smooth_l1": _smooth, "Cast": _cast, "amp_cast": _cast, "amp_multicast": _multicast,
-    "hard_sigmoid": _hard, "_contrib_quadratic": _quadratic, "add_n": lambda b, p, s, *xs: b.add("Sum", *xs),
+    "where": _where, "smooth_l1": in_single(_smooth), "Cast": _cast, "amp_cast": _cast, "amp_multicast": _multicast,
+    "hard_sigmoid": _hard, "_contrib_quadratic": in_single(_quadratic), "add_n": lambda b, p, s, *xs: b.add("Sum", *xs),
     "logical_not": lambda b, p, s, x: b.cast(b.add("Not", b.cast(x, bool)), b.dtype),
-    "_contrib_div_sqrt_dim": lambda b, p, s, x: b.add("Div", x, b.constant(math.sqrt(s[0][-1]))),
+    "_contrib_div_sqrt_dim": in_single(lambda b, p, s, x: b.add("Div", x, b.constant(math.sqrt(s[0][-1])))),
     "Dropout": _dropout,
     "IdentityAttachKLSparseReg": lambda b, p, s, x, *average: b.add("Identity", x),
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import decides
-from .building import Builder, Rule, product, require_fixed
+from .building import Builder, Rule, in_single, product, require_fixed
 from .pooling import pooled, pooled_as_before
 
 Sides = tuple[int, ...]
@@ -226,6 +226,6 @@ RULES: dict[str, Rule] = {
     "InstanceNorm": lambda b, p, s, *inputs: b.add("InstanceNormalization", *inputs, epsilon=float(p.eps)),
     "Pooling": pooled, "Pooling_v1": pooled_as_before,
     "LRN": _local_response, "UpSampling": _upsampling, "_contrib_BilinearResize2D": _resized,
-    "_contrib_AdaptiveAvgPooling2D": _adaptive,
+    "_contrib_AdaptiveAvgPooling2D": in_single(_adaptive),
     "_linalg_det": lambda b, p, s, x: b.shaped(b.add("Det", x), b.outs[0]),
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.foundation import get
-from .building import Builder, NoForm, Rule, require_fixed
+from .building import Builder, NoForm, Rule, in_single, require_fixed
 
 GATES = {"lstm": (0, 3, 1, 2), "gru": (1, 0, 2), "rnn_tanh": (0,), "rnn_relu": (0,)}
 """ONNX's order of the gates, as places in MXNet's: LSTM i o f c of i f c o, GRU z r h of r z n."""
@@ -173,10 +173,14 @@ def _grid(b: Builder, p: Any, s: Any, x: str) -> str:
     return b.add("Sub", b.add("Mul", moved, b.constant(steps)), b.constant(1))
 
 
+def _transformed(b: Builder, p: Any, s: Any, x: str, loc: str) -> str:
+    return _sampled(b, x, _affine_grid(b, loc, s[1][0], p.target_shape))
+
+
 RULES: dict[str, Rule] = {
     "RNN": _rnn, "_contrib_interleaved_matmul_selfatt_qk": _self_scores,
     "_contrib_interleaved_matmul_selfatt_valatt": _values(3),
     "_contrib_interleaved_matmul_encdec_qk": _scores_between, "_contrib_interleaved_matmul_encdec_valatt": _values(2),
-    "BilinearSampler": lambda b, p, s, x, grid: _sampled(b, x, grid), "GridGenerator": _grid,
-    "SpatialTransformer": lambda b, p, s, x, loc: _sampled(b, x, _affine_grid(b, loc, s[1][0], p.target_shape)),
+    "BilinearSampler": lambda b, p, s, x, grid: _sampled(b, x, grid), "GridGenerator": in_single(_grid),
+    "SpatialTransformer": in_single(_transformed),
 }

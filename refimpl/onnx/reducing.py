@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base import decides
 from ..kernels.reduce import reduced_axes
-from .building import Builder, NoForm, Rule, product, require_fixed
+from .building import Builder, NoForm, Rule, in_single, product, require_fixed
 
 REDUCTIONS = {
     "sum": "ReduceSum", "mean": "ReduceMean", "max": "ReduceMax", "min": "ReduceMin", "prod": "ReduceProd",
@@ -257,7 +257,8 @@ def _multinomial(b: Builder, p: Any, s: Any, x: str) -> str | list[str]:
 
 RULES: dict[str, Rule] = {
     **{name: _reduction(op) for name, op in REDUCTIONS.items()}, "nansum": _without_nan("ReduceSum", 0),
-    "nanprod": _without_nan("ReduceProd", 1), "norm": _norm, "moments": _moments, "L2Normalization": _l2,
+    "nanprod": _without_nan("ReduceProd", 1), "norm": _norm, "moments": in_single(_moments),
+    "L2Normalization": in_single(_l2),
     "softmax": _softmax("Softmax"), "log_softmax": _softmax("LogSoftmax"),
     "softmin": _softmax("Softmax", negate=True), "argmax": _arg("ArgMax"), "argmin": _arg("ArgMin"),
     "argmax_channel": _arg("ArgMax"), "sort": _sort, "argsort": _argsort, "topk": _topk, "_np_cumsum": _cumsum,

@@ -9,22 +9,13 @@ which may know nothing of ONNX.
 from __future__ import annotations
 
 from . import arranging, boxes_and_regions, elementwise, layers, quantizing, recurrent, reducing
-from .building import Rule, in_single
+from .building import Rule
 
-SEVERAL_STEPS = (
-    "expm1", "log1p", "log2", "log10", "cbrt", "rcbrt", "rsqrt", "degrees", "radians", "_hypot", "broadcast_hypot",
-    "_hypot_scalar", "smooth_l1", "_contrib_quadratic", "moments", "L2Normalization", "_contrib_MultiBoxDetection",
-    "_contrib_box_nms", "_contrib_box_decode", "_contrib_Proposal", "_contrib_MultiProposal", "Correlation",
-    "_contrib_DeformableConvolution", "_contrib_AdaptiveAvgPooling2D", "GridGenerator", "SpatialTransformer",
-    "_contrib_div_sqrt_dim",
-)
-"""Operators of which each is several steps of arithmetic in ONNX."""
-_EVERY: dict[str, Rule] = {
+# decides: Onnx/rules
+RULES: dict[str, Rule] = {
     **elementwise.RULES, **arranging.RULES, **reducing.RULES, **layers.RULES, **recurrent.RULES,
     **boxes_and_regions.RULES, **quantizing.RULES,
 }
-# decides: Onnx/rules
-RULES: dict[str, Rule] = _EVERY | {name: in_single(_EVERY[name]) for name in SEVERAL_STEPS}
 """Every operator that has a form in ONNX, by its own name."""
 
 __all__ = ["RULES"]

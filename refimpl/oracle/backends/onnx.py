@@ -1,4 +1,4 @@
-"""One door to every engine of ONNX models, level 1: a program becomes a model, which the engine compiles and runs.
+"""Every engine of ONNX models as a backend of level 1: a program becomes a model, which the engine compiles and runs.
 
     backend = on("onnxruntime", optimize="none")
     backend = on("mine:Engine")  # see ``engines`` for what an engine is
@@ -160,7 +160,9 @@ def model_of(parts: Sequence[Part]) -> bytes:
         Unsupported: ONNX's operators do not take the types.
         onnx.checker.ValidationError: a rule of this package made what is no valid model.
     """
-    nodes, constants, ins, outs = [], [], [], []
+    nodes: list[Any] = []
+    constants: list[Any] = []
+    ins, outs = [], []
     for number, part in enumerate(parts):
         head = f"p{number}_"
         made, held = nodes_of(part.builder)
@@ -198,7 +200,7 @@ def given_to(parts: Sequence[Part]) -> Arrays:
 # --- the backend -------------------------------------------------------------------------------------------------
 
 
-class Door:
+class OnnxBackend:
     """A backend that hands programs to an engine as ONNX models; :func:`on` makes it."""
 
     def __init__(
@@ -244,8 +246,8 @@ class Door:
         return found if len(found) == wanted else RuntimeError(f"the engine gave {len(found)} of {wanted} outputs")
 
 
-class PackedDoor(Door):
-    """A door that hands over several programs as one model, because compiling a model takes long."""
+class PackedOnnxBackend(OnnxBackend):
+    """An ONNX backend that hands over several programs as one model, because compiling a model takes long."""
 
     @decides("oracle/onnx-packed")
     def run_many(self, programs: Sequence[Program]) -> list[Answer]:
@@ -320,7 +322,7 @@ def _steps(function: Callable[..., list[np.ndarray]], capabilities: Capabilities
 def on(
     engine: Any = "onnxruntime", *, opset: int | None = None, dtypes: Sequence[str] | None = None,
     weights: str = "constant", pack: int | None = None, **options: Any,
-) -> Door:
+) -> OnnxBackend:
     """A backend of level 1 that hands ONNX models to an engine.
 
     Args:
@@ -342,14 +344,15 @@ def on(
         raise ValueError(f"ONNX's operators are written in versions {OPSET} to {NEWEST}, not {chosen}")
     if weights not in ("constant", "input"):
         raise ValueError(f"weights are constant or input, not {weights!r}")
-    known = tuple(dtypes or getattr(found, "dtypes", DTYPES))
+    known = getattr(found, "dtypes", DTYPES) if dtypes is None else dtypes
     capabilities = Capabilities(
         level=1, operators=OPERATORS, styles=STYLES, dtypes=tuple(each for each in DTYPES if each in known)
     )
     count = getattr(found, "pack", 1) if pack is None else pack
-    made = (PackedDoor if count > 1 else Door)(found, capabilities, opset=chosen, weights=weights, pack=count)
-    told = "".join(f", {key} {value}" for key, value in {"opset": chosen, **options}.items())
+    kind = PackedOnnxBackend if count > 1 else OnnxBackend
+    made = kind(found, capabilities, opset=chosen, weights=weights, pack=count)
+    told = "".join(f", {key} {value}" for key, value in {"opset": chosen, "weights": weights, **options}.items())
     return described(made, f"{found.name} {found.version}{told}")
 
 
-__all__ = ["OPERATORS", "Door", "PackedDoor", "on"]
+__all__ = ["OPERATORS", "OnnxBackend", "PackedOnnxBackend", "on"]

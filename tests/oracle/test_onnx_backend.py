@@ -1,4 +1,4 @@
-"""The ONNX door: element types, versions, packing, weights, what is left out, and engines by their names."""
+"""The ONNX backend: element types, versions, packing, weights, what is left out, and engines by their names."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ import sys
 import numpy as np
 import pytest
 
-import refimpl.oracle.backends.onnx as door
 from refimpl import cli
 from refimpl.oracle.backends import Refused, Unsupported
-from refimpl.oracle.backends.onnx_differences import DIFFERENCES
+from refimpl.oracle.backends import onnx as adapter
 from refimpl.oracle.drawing.choices import NOTHING
 from refimpl.oracle.drawing.drawn_executors import forward_program
 from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.engines import engine_of, names
 from refimpl.oracle.judging.comparing import answers_of, judge
-from refimpl.oracle.probing import single
 from refimpl.oracle.searching import search
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed; pip install refimpl[onnx]")
@@ -67,18 +65,18 @@ SINGLE = np.ones((2, 3), np.float32)
 @pytest.mark.clause("oracle/onnx-types")
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint8", "int32", "int64"])
 def test_programs_of_every_type_run_in_their_type(dtype):
-    backend = door.on("onnxruntime", dtypes=[dtype])
-    programs = drawn(backend, 16)
+    backend = adapter.on("onnxruntime", dtypes=[dtype])
+    programs = drawn(backend, 16, FEW - {"floor", "Convolution"} | {"tile", "SwapAxis", "_maximum"})
     verdicts = [judge(backend, each) for each in programs]
     assert [v.reason for v in verdicts if v.status == "failed"] == []
     passed = [each for each, v in zip(programs, verdicts, strict=True) if v.status == "passed"]
-    assert len(passed) >= 10
+    assert len(passed) >= 8
     assert any(dtype in kinds(backend.model(each)) for each in passed)
 
 
 @pytest.mark.clause("oracle/onnx-types")
 def test_a_type_that_an_operator_of_onnx_does_not_take_is_unsupported():
-    backend = door.on("reference")
+    backend = adapter.on("reference")
     with pytest.raises(Unsupported, match=r"CumSum.* unsupported type: tensor\(int8\)"):
         backend.run(program([("_np_cumsum", [0], {})], x=np.ones(2, np.int8)))
     with pytest.raises(Unsupported, match=r"0\.5 among int32 numbers, which do not hold it"):
@@ -86,7 +84,7 @@ def test_a_type_that_an_operator_of_onnx_does_not_take_is_unsupported():
 
 
 def test_single_precision_must_hold_attributes_beside_double_ones():
-    backend = door.on("onnxruntime")
+    backend = adapter.on("onnxruntime")
 
     def normalised(dtype, eps):
         ones = np.ones(3, dtype)
@@ -115,7 +113,7 @@ def test_rules_follow_the_version_that_the_engine_reads():
     gelu = program([("LeakyReLU", [0], {"act_type": "gelu"})], x=SINGLE)
     forms = {}
     for engine in (Old(), "onnxruntime"):
-        model = onnx.load_from_string(door.on(engine).model(gelu))
+        model = onnx.load_from_string(adapter.on(engine).model(gelu))
         forms[model.opset_import[0].version] = (model.ir_version, [node.op_type for node in model.graph.node])
     assert forms == {17: (8, ["Div", "Erf", "Add", "Mul", "Mul"]), 21: (10, ["Gelu"])}
     attrs = {"kernel": (1, 1), "num_filter": 1, "no_bias": True}
@@ -125,8 +123,8 @@ def test_rules_follow_the_version_that_the_engine_reads():
         mask=np.ones((1, 1, 2, 2), np.float32), weight=np.ones((1, 1, 1, 1), np.float32),
     )
     with pytest.raises(Unsupported, match="needs opset 19 has no form in ONNX 17"):
-        door.on(Old()).run(late)
-    assert judge(door.on("onnxruntime", opset=19), late).status == "passed"
+        adapter.on(Old()).run(late)
+    assert judge(adapter.on("onnxruntime", opset=19), late).status == "passed"
 
 
 @pytest.mark.clause("oracle/onnx-weights")
@@ -137,7 +135,7 @@ def test_weights_are_constants_or_inputs():
     )
     inputs = {}
     for weights in ("constant", "input"):
-        backend = door.on("onnxruntime", weights=weights)
+        backend = adapter.on("onnxruntime", weights=weights)
         inputs[weights] = [v.name for v in onnx.load_from_string(backend.model(dense)).graph.input]
         assert backend.run(dense)["1/output0"].tolist() == [[8, 8], [8, 8]]
     assert inputs == {"constant": ["p0_v_x"], "input": ["p0_v_x", "p0_v_weight", "p0_v_bias"]}
@@ -146,19 +144,19 @@ def test_weights_are_constants_or_inputs():
 def test_a_head_may_be_a_variable_or_asked_for_twice():
     twice = program([("negative", [0], {})], x=SINGLE)
     twice["heads"] = [[1, 0], [0, 0], [1, 0]]
-    assert [v.tolist() for v in door.on("reference").run(twice).values()] == [(-SINGLE).tolist(), SINGLE.tolist(),
+    assert [v.tolist() for v in adapter.on("reference").run(twice).values()] == [(-SINGLE).tolist(), SINGLE.tolist(),
                                                                               (-SINGLE).tolist()]
 
 
 @pytest.mark.clause("oracle/onnx-rules")
 def test_an_invalid_model_is_a_fault_of_this_package(monkeypatch):
-    monkeypatch.setitem(door.RULES, "negative", lambda b, p, s, x: b.add("Neg", "nothing"))
+    monkeypatch.setitem(adapter.RULES, "negative", lambda b, p, s, x: b.add("Neg", "nothing"))
     with pytest.raises(Exception, match="nothing"):
-        door.on("reference").run(program([("negative", [0], {})], x=SINGLE))
+        adapter.on("reference").run(program([("negative", [0], {})], x=SINGLE))
 
 
 def test_what_trains_is_unsupported_in_training_only():
-    backend = door.on("onnxruntime")
+    backend = adapter.on("onnxruntime")
     three = np.ones(3, np.float32)
     norm = program([("BatchNorm", [0, 1, 2, 3, 4], {"eps": 0.5})], x=SINGLE, g=three, b=three, mean=three, var=three)
     assert judge(backend, norm).status == "passed"
@@ -190,7 +188,7 @@ class Packing:
 @pytest.mark.clause("oracle/onnx-packed")
 def test_packed_programs_have_the_answers_of_lone_ones():
     engine = Packing()
-    packed, alone = (door.on(engine, dtypes=["float32"], pack=pack) for pack in (None, 1))
+    packed, alone = (adapter.on(engine, dtypes=["float32"], pack=pack) for pack in (None, 1))
     assert not hasattr(alone, "run_many")
     programs = drawn(packed, 12)
     together = answers_of(packed, programs)
@@ -210,7 +208,8 @@ def test_a_refusal_belongs_to_one_of_the_packed_programs():
     right = [program([("relu", [0], {})], x=SINGLE), program([("negative", [0], {})], x=SINGLE)]
     wrong = program([("floor", [0], {})], x=SINGLE)
     lacking = program([("tan", [0], {})], x=np.ones(2, np.float64))
-    first, second, third, fourth = answers_of(door.on(Packing("Floor"), pack=4), [right[0], wrong, lacking, right[1]])
+    backend = adapter.on(Packing("Floor"), pack=4)
+    first, second, third, fourth = answers_of(backend, [right[0], wrong, lacking, right[1]])
     assert (first["1/output0"] == SINGLE).all()
     assert (fourth["1/output0"] == -SINGLE).all()
     assert isinstance(second, Refused)
@@ -234,11 +233,11 @@ class Broken:
 
 
 def test_a_broken_engine_is_found():
-    backend = door.on(Broken(), dtypes=["float32"])
+    backend = adapter.on(Broken(), dtypes=["float32"])
     backend.capabilities = backend.capabilities._replace(operators=FEW)
     result = search(backend, programs=60, most=1)
     assert [found.cause.operator for found in result.found] == ["floor"]
-    backend = door.on("reference", dtypes=["float32"])
+    backend = adapter.on("reference", dtypes=["float32"])
     backend.capabilities = backend.capabilities._replace(operators=FEW)
     assert search(backend, programs=60).found == []
 
@@ -249,38 +248,24 @@ def test_a_missing_output_is_a_refusal():
             return lambda inputs: []
 
     with pytest.raises(Refused, match="the engine gave 0 of 1 outputs"):
-        door.on(Silent()).run(program([("relu", [0], {})], x=SINGLE))
+        adapter.on(Silent()).run(program([("relu", [0], {})], x=SINGLE))
 
 
 # --- differences ------------------------------------------------------------------------------------
 
-NO_FORM = [row for row in DIFFERENCES if row.when is None and row.types]
-
-
-@pytest.mark.clause("oracle/onnx-differences")
-@pytest.mark.parametrize("row", NO_FORM, ids=lambda row: f"{row.operators[0]}-{row.types[0]}")
-def test_what_is_never_drawn_of_a_type_has_no_form_in_it(row, monkeypatch):
-    backend = door.on("reference", opset=21)
-    if "negative power" not in row.reason:  # that has a form
-        monkeypatch.setattr(door, "DIFFERENCES", ())
-    for name in row.operators:
-        for dtype in row.types:
-            assert f"{name} {dtype}" in backend.leaves_out
-            one = single(name, 1, 0, backend.capabilities._replace(dtypes=(dtype,), operators=frozenset({name})))
-            if one is not None and dtype in {each["dtype"] for each in one["arrays"].values()}:
-                with pytest.raises(Unsupported):
-                    backend.run(one)
-
-
 @pytest.mark.clause("oracle/onnx-differences")
 def test_calls_that_onnx_defines_otherwise_are_unsupported_with_the_reason():
-    backend = door.on("reference")
+    backend = adapter.on("reference")
     whole = np.array([4, 5], np.int32)
     with pytest.raises(Unsupported, match="_div_scalar: whole numbers divided by 0"):
         backend.run(program([("_div_scalar", [0], {"scalar": 0.5})], x=whole))
     assert backend.run(program([("_div_scalar", [0], {"scalar": 2})], x=whole))["1/output0"].tolist() == [2, 2]
     with pytest.raises(Unsupported, match="Selu are single precision"):
         backend.run(program([("LeakyReLU", [0], {"act_type": "selu"})], x=np.ones(2)))
+    assert {"_power int32", "_contrib_quantize"} <= set(backend.leaves_out)
+    assert backend.run(program([("_power", [0, 0], {})], x=np.float32([2])))["1/output0"].tolist() == [4]
+    with pytest.raises(Unsupported, match="_power: ONNX leaves open"):
+        backend.run(program([("_power", [0, 0], {})], x=whole))
 
 
 # --- engines by name --------------------------------------------------------------------------------
@@ -289,11 +274,11 @@ def test_calls_that_onnx_defines_otherwise_are_unsupported_with_the_reason():
 @pytest.mark.clause("oracle/engines")
 def test_an_engine_has_a_name():
     assert {"onnxruntime", "reference"} <= set(names())
-    version = f"ONNX Runtime {onnxruntime.__version__}, opset 21, optimize none"
-    assert door.on("onnxruntime", optimize="none").version == version
-    assert door.on("refimpl.oracle.engines.reference:Engine").engine.name == "ONNX reference evaluator"
-    assert door.on(Packing, refuses="Abs").engine.refuses == "Abs"
-    assert door.on(f"{__name__}:Packing(refuses='Abs')").engine.refuses == "Abs"
+    version = f"ONNX Runtime {onnxruntime.__version__}, opset 21, weights constant, optimize none"
+    assert adapter.on("onnxruntime", optimize="none").version == version
+    assert adapter.on("refimpl.oracle.engines.reference:Engine").engine.name == "ONNX reference evaluator"
+    assert adapter.on(Packing, refuses="Abs").engine.refuses == "Abs"
+    assert adapter.on(f"{__name__}:Packing(refuses='Abs')").engine.refuses == "Abs"
     for given, text in (
         ({"engine": "tensorrt"}, "there is no engine 'tensorrt': write package.module:Name, or one of .*onnxruntime"),
         ({"engine": "onnxruntime", "optimize": "fully"}, "optimize is none, basic, extended or all, not 'fully'"),
@@ -303,7 +288,7 @@ def test_an_engine_has_a_name():
         ({"engine": "mine.nowhere:Engine"}, "cannot be loaded"),
     ):
         with pytest.raises(ValueError, match=text):
-            door.on(**given)
+            adapter.on(**given)
 
 
 @pytest.mark.parametrize(("optimize", "level"), [
@@ -343,7 +328,17 @@ def test_an_engine_in_the_current_folder_is_searched_from_the_command_line(tmp_p
 def test_a_shape_that_nothing_tells_is_unsupported():
     without = program([("_zeros", [], {})])
     with pytest.raises(Unsupported, match="_zeros: nothing tells its shape"):
-        door.on("reference").run(without)
-    packed = door.on("reference", pack=2).run_many([without, program([("relu", [0], {})], a=np.float32([1, -1]))])
+        adapter.on("reference").run(without)
+    packed = adapter.on("reference", pack=2).run_many([without, program([("relu", [0], {})], a=np.float32([1, -1]))])
     assert isinstance(packed[0], Unsupported)
     assert packed[1]["1/output0"].tolist() == [1, 0]
+
+
+def test_onnx_runtime_says_at_the_run_that_it_has_no_gru_of_doubles():
+    backend = adapter.on("onnxruntime", dtypes=["float64"])
+    gru = program(
+        [("RNN", [0, 1, 2], {"mode": "gru", "state_size": 1, "num_layers": 1})],
+        x=np.ones((1, 1, 1)), parameters=np.ones(12), state=np.ones((1, 1, 1)),
+    )
+    with pytest.raises(Unsupported, match="does not support double"):
+        backend.run(gru)
