@@ -152,11 +152,10 @@ def _pairs() -> dict[str, Rule]:
         def turned(b: Builder, p: Any, s: Any, x: str, function: Any = function) -> str:
             return function(b, _scalar(b, p), x)
 
-        if name == "hypot":
-            two, one = in_single(two), in_single(one)
+        of_two, of_one = (in_single(two), in_single(one)) if name == "hypot" else (two, one)
         plain = f"elemwise_{name}" if name in ("add", "sub", "mul", "div") else f"_{name}"
         scalar = {"add": "plus", "sub": "minus"}.get(name, name)
-        made |= {plain: two, f"broadcast_{name}": two, f"_{scalar}_scalar": one}
+        made |= {plain: of_two, f"broadcast_{name}": of_two, f"_{scalar}_scalar": of_one}
         if name in ("sub", "div", "power", "mod"):
             made[f"_r{scalar}_scalar"] = turned
     made |= {"_grad_add": made["elemwise_add"], "_scatter_elemwise_div": made["elemwise_div"]}

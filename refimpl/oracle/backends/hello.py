@@ -27,7 +27,7 @@ _FIELDS_OF_ARITHMETIC = fields(
 )
 
 
-@says(_FIELDS_OF_ARITHMETIC.schema)
+@says(_FIELDS_OF_ARITHMETIC.schema)  # type: ignore[untyped-decorator]
 def arithmetic(value: Any) -> str | None:
     """An arithmetic that is declared, see ``bounds.declared``."""
     wrong: str | None = _FIELDS_OF_ARITHMETIC(value)
