@@ -8,6 +8,7 @@ from .choices import NOTHING, Capabilities, Exclusions, Program
 from .drawn_networks import Network, draw_network, program_of
 from .draws import Draw
 from .rows import enough, fits, rows_over
+from .rule_options import add_options
 
 RATES = (0.5, 0.25, 0.125, 0.0625)
 OPTIMIZERS = ("sgd", "sgd", "sgd", "sgd", "nag", "adam", "signum", "rmsprop")
@@ -158,18 +159,7 @@ class Script:
         parameters: Step = {} if name == "adadelta" else {"learning_rate": draw.choice(RATES)}
         if name == "lbsgd":
             parameters["batch_scale"] = draw.integer(1, 2)
-        if name in ("sgd", "nag", "signum") and draw.boolean():
-            parameters["momentum"] = draw.choice((0.5, 0.75, -0.5) if corners else (0.5, 0.75))
-        if corners and draw.one_in(6):
-            parameters["begin_num_update"] = draw.integer(1, 4)
-        if half and not draw.one_in(4):
-            parameters["multi_precision"] = True
-        if draw.one_in(3):
-            parameters["wd"] = draw.choice((0.125, 0.25))
-        if draw.boolean():
-            parameters["rescale_grad"] = draw.choice((0.125, 0.0625, 1.0))
-        if draw.one_in(5):
-            parameters["clip_gradient"] = draw.choice((0.5, 2.0))
+        add_options(draw, name, parameters, corners=corners, half=half)
         self.rule = {"optimizer": name, "parameters": parameters}
         if draw.one_in(5):
             self.rule["schedule"] = {"kind": "factor", "step": draw.integer(1, 3), "factor": 0.5}
@@ -314,8 +304,7 @@ class Script:
         """Another module beside this one."""
         draw = self.draw
         kind = draw.choice(("share", "borrow"))
-        possible = self.learns if kind == "borrow" else not self.loads
-        if not (self.train and possible and self.may(f"module/{kind}")):
+        if not (self.train and self.may(f"module/{kind}") and (self.learns if kind == "borrow" else not self.loads)):
             return
         rows = enough(rows_over(draw, self.devices, self.loads), self.devices, self.loads)
         if "requirement" in next(step for step in self.steps if step["do"] == "bind"):
