@@ -19,7 +19,7 @@ import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..backends import Backend, Crashed, Refused, Unsupported
 from ..drawing.choices import Capabilities
 from ..judging.comparing import answers_of
@@ -53,7 +55,7 @@ def _answer(name: str, answer: Any) -> dict[str, Any]:
         return {"case": name, "refused": str(answer)}
     if isinstance(answer, Exception):
         raise answer
-    return {"case": name, "trace": {key: listed(value) for key, value in answer.items()}}
+    return {"case": name, "trace": {key: listed(np.asarray(value)) for key, value in answer.items()}}
 
 
 def lacks(able: Capabilities, case: dict[str, Any]) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import count, islice
 from typing import Any, NamedTuple
 
 import refimpl
 
-from ...kernels.foundation import distinct, get
+from ...kernels.foundation import get
 from ..drawing.choices import Capabilities
 from ..drawing.drawn_graphs import changing, drawable
 from ..drawing.draws import SeededDraw
@@ -16,6 +18,7 @@ from ..judging.reference import Program
 from ..judging.statistical import draws_numbers
 from ..numbering import program_of
 from ..programs.program import operators
+from ..programs.values import STYLES
 from ..traits import traits_of
 
 GROUPS = {1: "forward", 2: "graph", 3: "module", 4: "buckets", 5: "optimizer", 6: "store"}
@@ -27,6 +30,7 @@ DRAWN = 5
 DTYPES = ("float32", "float32", "float32", "float64", "float16")
 MASKS = ("Dropout",)
 """Operators that draw numbers and have a gradient."""
+PLAIN = tuple(style for style in STYLES if style != "special")
 RANDOM_SIZE = 400
 """Numbers that an array has which an operator draws, about."""
 
@@ -47,14 +51,14 @@ def offered() -> tuple[str, ...]:
 
 
 def chosen(
-    seed: int, levels: Sequence[int], count: int, only: Iterable[str] | None, usable: Callable[[Program], bool]
+    seed: int, levels: Sequence[int], cases: int, only: Iterable[str] | None, usable: Callable[[Program], bool]
 ) -> Iterator[Chosen]:
     """The programs of a suite.
 
     Args:
         seed: the seed of the drawing.
         levels: from 1 to 6.
-        count: how many cases each operator has at level 2; at level 1 it has half as many.
+        cases: how many cases each operator has at level 2; at level 1 it has half as many.
         only: names of operators, or None for all and for programs of several.
         usable: whether a program can be a case; others are drawn in its place.
     """
@@ -62,11 +66,12 @@ def chosen(
     for level in levels:
         if level <= 2:
             for name in offered() if only is None else only:
-                number = count if level == 2 or not get(name).has_gradient else (count + 1) // 2
+                number = cases if level == 2 or not get(name).has_gradient else (cases + 1) // 2
                 if level == 1 or (get(name).has_gradient and (name in able or name in MASKS)):
-                    yield from _named(level, name, _best(_of_operator(seed, level, name), number, usable))
+                    yield from _named(level, name, _both(partial(_of_operator, seed, level, name), number, usable))
         if only is None:
-            yield from _named(level, GROUPS[level], _best(_any(seed, level), count * PER_LEVEL[level], usable))
+            number = cases * PER_LEVEL[level]
+            yield from _named(level, GROUPS[level], _both(partial(_any, seed, level), number, usable))
 
 
 def _named(level: int, group: str, programs: Iterable[tuple[Program, bool]]) -> Iterator[Chosen]:
@@ -74,47 +79,53 @@ def _named(level: int, group: str, programs: Iterable[tuple[Program, bool]]) -> 
         yield Chosen(f"{level}-{group}-{number:02}", program, corner)
 
 
-def _of_operator(seed: int, level: int, name: str) -> Iterator[tuple[Program, bool]]:
-    """Programs of one operator, endlessly; every second one with corners."""
+def _both(
+    stream: Callable[[bool], Iterator[tuple[Program, bool]]], number: int, usable: Callable[[Program], bool]
+) -> Iterator[tuple[Program, bool]]:
+    """Plain programs, which most implementations can run, and as many of all kinds."""
+    seen: set[Any] = set()
+    yield from _best(stream(False), (number + 1) // 2, usable, seen)
+    yield from _best(stream(True), number // 2, usable, seen)
+
+
+def _of_operator(seed: int, level: int, name: str, rich: bool) -> Iterator[tuple[Program, bool]]:
+    """Programs of one operator, endlessly; rich ones have other types and special values, every second one corners."""
     draws = name in random_operators() and name not in drawable()
-    alone = Capabilities(level=level, operators=frozenset((name,)), dtypes=DTYPES, most_operators=1)
-    number = 0
-    while True:
+    alone = Capabilities(level=level, operators=frozenset((name,)), most_operators=1, styles=PLAIN)
+    if rich:
+        alone = alone._replace(styles=STYLES, dtypes=DTYPES)
+    for number in count(10_000 * rich):
         if draws:
             draw = SeededDraw(f"suite/{seed}/{level}/{name}/{number}")
             yield random_program(draw, [name], level, RANDOM_SIZE), False
         else:
-            corners = name in changing() or number % 2 == 1
+            corners = name in changing() or (rich and number % 2 == 1)
             yield program_of(seed, number, alone._replace(corners=corners), level=level), corners
-        number += 1
 
 
-def _any(seed: int, level: int) -> Iterator[tuple[Program, bool]]:
-    """Programs of any operators, endlessly."""
-    number = 0
-    while True:
-        corners = number % 2 == 1
-        yield program_of(seed, number, Capabilities(level=level, corners=corners), level=level), corners
-        number += 1
+def _any(seed: int, level: int, rich: bool) -> Iterator[tuple[Program, bool]]:
+    """Programs of any operators, endlessly; rich ones have special values and corners."""
+    able = Capabilities(level=level, corners=rich, styles=STYLES if rich else PLAIN)
+    for number in count(10_000 * rich):
+        yield program_of(seed, number, able, level=level), rich
 
 
 def _best(
-    drawn: Iterator[tuple[Program, bool]], count: int, usable: Callable[[Program], bool]
+    drawn: Iterator[tuple[Program, bool]], number: int, usable: Callable[[Program], bool], seen: set[Any]
 ) -> Iterator[tuple[Program, bool]]:
-    """Of DRAWN times as many programs those that add most to the ones before."""
-    waiting = [(program, corner, _features(program)) for program, corner in _some(drawn, count * DRAWN)]
-    seen: set[Any] = set()
-    while count and waiting:
+    """Of DRAWN times as many programs those that add most to what was seen."""
+    waiting = [(program, corner, _features(program)) for program, corner in _some(drawn, number * DRAWN)]
+    while number and waiting:
         best = max(range(len(waiting)), key=lambda i: len(waiting[i][2] - seen))  # the first of equal ones
         program, corner, features = waiting.pop(best)
         if usable(program):
             seen |= features
-            count -= 1
+            number -= 1
             yield program, corner
 
 
-def _some(drawn: Iterator[tuple[Program, bool]], count: int) -> Iterator[tuple[Program, bool]]:
-    for _, (program, corner) in zip(range(count), drawn, strict=False):
+def _some(drawn: Iterator[tuple[Program, bool]], number: int) -> Iterator[tuple[Program, bool]]:
+    for program, corner in islice(drawn, number):
         large = draws_numbers(program) and program["level"] > 2
         if not large and (program["level"] > 2 or operators(program)):
             yield program, corner
@@ -135,10 +146,6 @@ def _features(program: Program) -> set[Any]:
                 found.add((node["op"], place, spec.get("style"), str(spec.get("kind"))))
     return found
 
-
-def absent() -> tuple[str, ...]:
-    """Names of the operators of which there are no cases: other parts of the library call them, or images."""
-    return tuple(op.name for op in distinct() if op.name not in offered())
 
 
 VERSION = refimpl.__version__

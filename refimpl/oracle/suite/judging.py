@@ -161,11 +161,12 @@ def _no_number(word: str) -> Any:
 
 
 def _case(data: dict[str, Any]) -> Case:
-    trace = {name: _wanted(array) for name, array in data["trace"].items()}
+    trace = {name: wanted_of(array) for name, array in data["trace"].items()}
     return Case(data["case"], data["level"], tuple(data["operators"]), tuple(data["clauses"]), trace)
 
 
-def _wanted(array: dict[str, Any]) -> Wanted:
+def wanted_of(array: dict[str, Any]) -> Wanted:
+    """An expected array of a case, from its JSON."""
     shape, bound = array["shape"], array["bound"]
     size = math.prod(shape)
     if bound == "free":
