@@ -134,25 +134,26 @@ def test_the_rule() -> None:
 def faults(right, cases):
     """Answers of which some are wrong, in every way that the rule knows."""
     made = []
-    for number, answer in enumerate(rows(right)):
+    for place, answer in enumerate(rows(right)):
         trace = answer["trace"]
         wanted = cases[answer["case"]].trace
         name = next((n for n, a in trace.items() if wanted[n].values is not None and a["elements"]), None)
-        if name is not None and number % 8 < 6:
+        if name is not None and place % 8 < 6:
             array = trace[name]
             first = np.nan_to_num(rounded(array["elements"][:1], "float64")[0])
             trace[name] = [
                 changed(array, 0, 1e30), changed(array, 0, "nan"), {**array, "dtype": "int32"},
                 {**array, "shape": [*array["shape"], 1]}, {**array, "elements": [*array["elements"], 0]},
                 changed(array, 0, first * 1.001 + 1e-3),
-            ][number % 8]
-        made.append({"case": answer["case"], "refused": "é\n"} if number % 8 == 6 else answer)
+            ][place % 8]
+        made.append({"case": answer["case"], "refused": "é\n"} if place % 8 == 6 else answer)
     return [*made[:-3], {"case": made[-3]["case"], "unsupported": ""}]
 
 
 def said(command):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.returncode, set(re.findall(r"^failed ([^:]+):", done.stdout, re.MULTILINE)), done.stdout.splitlines()[-1:]
+    failed = set(re.findall(r"^failed ([^:]+):", done.stdout, re.MULTILINE))
+    return done.returncode, failed, done.stdout.splitlines()[-1:]
 
 
 @pytest.fixture(scope="module")

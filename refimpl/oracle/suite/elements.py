@@ -61,7 +61,7 @@ def rounded(elements: Any, dtype: str) -> np.ndarray:
         ValueError: they are no list of numbers and words.
     """
     if not isinstance(elements, list):
-        raise ValueError("its elements are no list")
+        raise ValueError("its elements are no list")  # noqa: TRY004  # a file is at fault, not a caller
     try:
         values = np.array([_double(each) for each in elements], np.float64)
     except OverflowError:
