@@ -64,8 +64,8 @@ for command in (
     check_operator,
 ):
     app.command()(command)
-for command in SUITE_COMMANDS:
-    oracle.command()(command)
+for part in SUITE_COMMANDS:
+    oracle.command()(part)
 # flags behind the script's name are the script's
 app.add_typer(oracle, name="oracle")
 app.add_typer(lab, name="lab")

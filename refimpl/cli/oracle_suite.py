@@ -68,12 +68,12 @@ def judge(
     answers: Annotated[Path, typer.Argument(help="Answers: a file of JSON lines, or a folder.")],
 ) -> None:
     """Judge answers to a suite. The exit code is 1 where a case fails."""
-    judging = _part("suite.judging")
+    verdicts = _part("suite.verdicts")
     try:
-        report = judging.judge(folder, answers)
+        report = verdicts.judge(folder, answers)
     except (OSError, ValueError) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
-    say(judging.text_of(report))
+    say(verdicts.text_of(report))
     raise typer.Exit(1 if report.failed else 0)
 
 

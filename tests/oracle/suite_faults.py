@@ -28,7 +28,7 @@ import pytest
 import refimpl
 from refimpl.module.thread_pool import ThreadPool
 from refimpl.oracle.programs import interpreter
-from refimpl.oracle.suite import judging
+from refimpl.oracle.suite import verdicts
 from refimpl.oracle.suite.elements import listed
 from spec import trace
 from tests.meta import mutant_run, mutants, regions
@@ -141,8 +141,8 @@ class Cases:
     """The cases of a suite with their programs."""
 
     def __init__(self, folder: Path) -> None:
-        self.wanted = judging.read_cases(folder)
-        self.programs = {case["case"]: case["program"] for case in judging.programs(folder)}
+        self.wanted = verdicts.read_cases(folder)
+        self.programs = {case["case"]: case["program"] for case in verdicts.programs(folder)}
 
     def of(self, file: Path, page: bool) -> list[str]:
         """The cases that may show a fault in a file, by name."""
@@ -160,7 +160,7 @@ class Cases:
         except interpreter.Refused as error:
             return f"refused: {error}"[:200]
         for array, wanted in self.wanted[name].trace.items():
-            text = judging.difference(wanted, listed(got[array]) if array in got else None)
+            text = verdicts.difference(wanted, listed(got[array]) if array in got else None)
             if text:
                 return f"{array}{text}"
         return ""

@@ -13,7 +13,7 @@ import pytest
 from refimpl.oracle.backends.ours import Ours
 from refimpl.oracle.backends.variants import variant
 from refimpl.oracle.judging.reference import Expected
-from refimpl.oracle.suite import answering, judging
+from refimpl.oracle.suite import answering, verdicts
 from refimpl.oracle.suite.elements import number, rounded, with_elements
 from refimpl.oracle.suite.expecting import above, folded
 from refimpl.oracle.suite.exporting import export
@@ -103,11 +103,11 @@ def test_same_seed_same_bytes(suite, tmp_path) -> None:
 
 
 def test_right_implementations_pass(suite, right, tmp_path) -> None:
-    report = judging.judge(suite, right)
+    report = verdicts.judge(suite, right)
     assert set(report.statuses.values()) == {"passed"}
     for name in ("backwards", "blocked", "double"):
         answering.write(variant(name), suite, tmp_path / "a.jsonl")
-        counts = judging.judge(suite, tmp_path / "a.jsonl").counts()
+        counts = verdicts.judge(suite, tmp_path / "a.jsonl").counts()
         assert counts["failed"] == 0
         assert counts["passed"] > 8
 
@@ -118,17 +118,17 @@ def changed(array, at, value):
 
 @pytest.mark.clause("oracle/suite-rule")
 def test_the_rule() -> None:
-    wanted = judging.wanted_of(
+    wanted = verdicts.wanted_of(
         {"shape": [5], "dtype": "float32", "elements": [0.1, 1, "nan", 0, "inf"], "bound": [0, 1e-3, 0, "free", 0]}
     )
     got = {"shape": [5], "dtype": "float32", "elements": [0.10000000149011612, 1.0009, "nan", 77, "inf"]}
-    assert judging.difference(wanted, got) == ""
+    assert verdicts.difference(wanted, got) == ""
     for at, value in [(0, 0.10000001), (1, 1.0011), (2, 0), (4, 3e38)]:
-        assert f"[{at}] is" in judging.difference(wanted, changed(got, at, value))
-    assert "shape" in judging.difference(wanted, {**got, "shape": [1, 5]})
-    assert "type" in judging.difference(wanted, {**got, "dtype": "float64"})
-    assert "elements" in judging.difference(wanted, {**got, "elements": [0.1]})
-    assert "not in the trace" in judging.difference(wanted, None)
+        assert f"[{at}] is" in verdicts.difference(wanted, changed(got, at, value))
+    assert "shape" in verdicts.difference(wanted, {**got, "shape": [1, 5]})
+    assert "type" in verdicts.difference(wanted, {**got, "dtype": "float64"})
+    assert "elements" in verdicts.difference(wanted, {**got, "elements": [0.1]})
+    assert "not in the trace" in verdicts.difference(wanted, None)
 
 
 def faults(right, cases):
@@ -172,13 +172,13 @@ def judges(suite, tmp_path_factory):
 
 @pytest.mark.clause("oracle/suite-rule")
 def test_other_languages_agree(suite, right, judges, tmp_path) -> None:
-    answers = written(tmp_path, faults(right, judging.read_cases(suite)))
-    ours = judging.judge(suite, answers)
+    answers = written(tmp_path, faults(right, verdicts.read_cases(suite)))
+    ours = verdicts.judge(suite, answers)
     failed = {name for name, status in ours.statuses.items() if status == "failed"}
     assert len(failed) > 10
     assert {"passed", "unsupported", "missing"} <= set(ours.statuses.values())
     for command in judges:
-        assert said([*command, str(suite), str(answers)]) == (1, failed, [judging.text_of(ours).splitlines()[-1]])
+        assert said([*command, str(suite), str(answers)]) == (1, failed, [verdicts.text_of(ours).splitlines()[-1]])
         assert said([*command, str(suite), str(right)])[0] == 0
 
 
@@ -200,7 +200,7 @@ HOSTILE = {
 def test_other_answers_are_refused_everywhere(suite, judges, tmp_path, text) -> None:
     (tmp_path / "answers.jsonl").write_text(text)
     with pytest.raises(ValueError, match=r"answers\.jsonl"):
-        judging.judge(suite, tmp_path / "answers.jsonl")
+        verdicts.judge(suite, tmp_path / "answers.jsonl")
     for command in judges:
         assert said([*command, str(suite), str(tmp_path / "answers.jsonl")])[0] == 2
 
@@ -210,8 +210,8 @@ def test_other_answers_are_refused_everywhere(suite, judges, tmp_path, text) -> 
     {"1/output0": {"shape": [-1], "dtype": "object", "elements": {}}},
 ])
 def test_hostile_traces_fail(suite, trace) -> None:
-    cases = judging.read_cases(suite)
-    report = judging.judged(cases, [{"case": "1-relu-00", "trace": trace}], "here")
+    cases = verdicts.read_cases(suite)
+    report = verdicts.judged(cases, [{"case": "1-relu-00", "trace": trace}], "here")
     assert report.statuses["1-relu-00"] == "failed"
 
 

@@ -14,7 +14,7 @@ from ..drawing.choices import Capabilities
 from ..judging.comparing import answers_of
 from ..programs.program import check_program
 from .elements import listed
-from .judging import programs
+from .verdicts import programs
 
 CHUNK = 32
 """Programs that a backend in another process is handed at once."""

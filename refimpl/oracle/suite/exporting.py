@@ -131,7 +131,7 @@ def export(
     (folder / "cases").mkdir(parents=True)
     counts: dict[str, Counter[str]] = {"levels": Counter(), "tiers": Counter(), "elements": Counter()}
     names: set[str] = set()
-    files = []
+    files: list[dict[str, Any]] = []
     for level in levels:
         path = folder / "cases" / f"level{level}.jsonl"
         count = 0
