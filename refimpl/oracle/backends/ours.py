@@ -38,15 +38,16 @@ class Ours:
 
     Args:
         form: one of ``FORMS``.
+        dtypes: the floating types that are drawn.
 
     Raises:
         Crashed: there is no CUDA device, and no simulator.
     """
 
-    def __init__(self, form: str) -> None:
+    def __init__(self, form: str, dtypes: tuple[str, ...] = ("float32",)) -> None:
         self.form, self.block = form, FORMS[form]
         self.version = f"refimpl {refimpl.__version__}, {form}"
-        self.capabilities = Capabilities(level=max(interpreter.SESSIONS), corners=True)
+        self.capabilities = Capabilities(level=max(interpreter.SESSIONS), dtypes=dtypes, corners=True)
         if form == "cuda" and SIMULATED:  # a simulated thread for each of 40,000 random numbers takes minutes
             self.capabilities = self.capabilities._replace(operators=frozenset((*drawable(), *IN_NETWORKS)))
         self.library: Any = refimpl

@@ -48,48 +48,49 @@ def possible(capabilities: Capabilities, exclude: Exclusions, level: int) -> lis
     ]
 
 
-def random_program(draw: Draw, names: list[str], level: int) -> Program:
+def random_program(draw: Draw, names: list[str], level: int, size: int = SIZE) -> Program:
     """Level 1 or 2: one operator that draws numbers, in two forward passes, or with a backward pass after each.
 
     Args:
         draw: the source of choices.
         names: the operators, not empty.
         level: 1 or 2.
+        size: how many numbers an array has, about; 200 at least.
     """
     name = draw.choice(names)
     arrays: dict[str, Step] = {}
     attrs: Step = {}
     kind = name.removeprefix("_random_").removeprefix("_sample_").removesuffix("_like")
     if name in ("Dropout", "LeakyReLU"):
-        shape = [SIZE // 200, 200]
+        shape = [size // 200, 200]
         arrays["data"] = {"shape": shape, "style": "smooth"}
         if name == "Dropout":
             attrs = {"p": draw.choice(CHANCES)}
             if draw.one_in(4):
-                shape[:] = [SIZE, 2]
+                shape[:] = [size, 2]
                 attrs["axes"] = (1,)
             if draw.one_in(4):
                 attrs["mode"] = "always"
         else:
             attrs = {"act_type": "rrelu", "lower_bound": 0.125, "upper_bound": draw.choice((0.25, 0.875))}
     elif name == "_shuffle":
-        arrays["data"] = {"shape": [SIZE], "kind": "apart", "style": "dyadic"}
+        arrays["data"] = {"shape": [size], "kind": "apart", "style": "dyadic"}
     elif name == "_sample_multinomial":
         rows = draw.choice(([0.25, 0.5, 0.25], [0.125, 0.0, 0.375, 0.5]))
         arrays["data"] = {"shape": [2, len(rows)], "elements": [*rows, *rows[::-1]]}
-        attrs = {"shape": (SIZE // 2,)}
+        attrs = {"shape": (size // 2,)}
     elif name.startswith("_sample_"):
         options = PARAMETERS[kind]
         for parameter in options[0]:
             elements = [float(each[parameter]) for each in options]
             arrays[parameter] = {"shape": [len(options)], "elements": elements}
-        attrs = {"shape": (SIZE // len(options),)}
+        attrs = {"shape": (size // len(options),)}
     else:
         attrs = dict(draw.choice(PARAMETERS[kind]))
         if name.endswith("_like"):
-            arrays["data"] = {"shape": [SIZE], "style": "dyadic"}
+            arrays["data"] = {"shape": [size], "style": "dyadic"}
         else:
-            attrs["shape"] = draw.choice(((SIZE,), (SIZE // 40, 40)))
+            attrs["shape"] = draw.choice(((size,), (size // 40, 40)))
     for spec in arrays.values():
         spec["dtype"] = "float32"
         if "elements" not in spec:
