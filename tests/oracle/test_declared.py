@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from refimpl.oracle import Declared, judge
 from refimpl.oracle.backends import declared_of, declaring, isolate
-from refimpl.oracle.backends.isolate import hello_of
+from refimpl.oracle.backends.hello import hello_of
 from refimpl.oracle.backends.ours import Ours
 from refimpl.oracle.backends.protocol import Reference
 from refimpl.oracle.bounds import FIRST_ORDER, NOTHING, RIGOROUS, Shadow, rigorous

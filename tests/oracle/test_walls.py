@@ -16,7 +16,7 @@ from refimpl.oracle.explaining.causes import Cause
 from refimpl.oracle.explaining.shared_functions import functions_of
 from refimpl.oracle.judging.comparing import Mismatch, Verdict
 from refimpl.oracle.measuring import LARGE, Sample, rows_of
-from refimpl.oracle.numbering import in_chunks, levels_of, share_of
+from refimpl.oracle.numbering import in_rounds, levels_of, share_of
 from refimpl.oracle.pytest_items import left_for_searching
 from refimpl.oracle.reaching import reached, unreached
 from refimpl.oracle.report_files import PASSES, UNVERIFIED, VERIFIED, index, unverified, verify, write
@@ -172,13 +172,13 @@ def test_levels_share_a_budget_by_time(monkeypatch) -> None:
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     capabilities = Capabilities(level=2, operators=frozenset({"relu"}))
-    chunks = in_chunks(0, capabilities, [1, 2], lambda _: Exclusions())
     drawn = {1: 0, 2: 0}
-    for [(number, program)] in chunks:
-        assert number == drawn[program["level"]]
-        drawn[program["level"]] += 1
-        now[0] += 10.0 if program["level"] == 2 else 1.0  # level 2 takes ten times as long
-        if now[0] > 200:
+    for programs in in_rounds(0, capabilities, [1, 2], lambda _: Exclusions()):
+        for number, program in programs:
+            assert number == drawn[program["level"]]
+            drawn[program["level"]] += 1
+            now[0] += 10.0 if program["level"] == 2 else 1.0  # level 2 takes ten times as long
+        if now[0] > 2000:
             break
     assert 8 * drawn[2] <= drawn[1] <= 12 * drawn[2]
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..explaining.clauses import RULES, STEPS, of_operator
+from ..explaining import page_clauses
+from ..explaining.clauses import RULES, STEPS
 from ..judging.reference import Program
 from ..programs.interpreter import Refused
 from ..programs.program import operators
@@ -93,12 +94,18 @@ def _styles(value: Any) -> set[str]:
     return own.union(*map(_styles, value.values()))
 
 
+def _decisive(node: dict[str, Any], place: str) -> str:
+    """The clause of an operator's page that decides one place."""
+    return page_clauses.decisive(page_clauses.Case(node["op"], place, node.get("attrs", {})))
+
+
 def clauses_of(program: Program) -> list[str]:
     """The clauses that decide what a program shows: of its operators' pages, above level 2 of its steps."""
     level, steps = program["level"], program["steps"]
     if level <= 2:
         places = ["output", *({step["do"] for step in steps} & {"backward"} and ["gradient"])]
-        found = {of_operator(name, place) for name in operators(program) for place in places}
+        nodes = [node for node in program["nodes"] if node["op"] != "null"]
+        found = {_decisive(node, place) for node in nodes for place in places}
     else:
         known = STEPS[3] | STEPS[4] if level == 4 else STEPS[level]
         found = {known.get(step["do"], "") for step in steps}
