@@ -30,7 +30,7 @@ def _levels(text: str) -> tuple[int, ...]:
 def export(
     folder: Annotated[Path, typer.Argument(help="A new folder for the suite.")],
     level: Annotated[str, typer.Option(help="Level of the cases, 1 to 6, or all.")] = "all",
-    programs: Annotated[int, typer.Option(min=1, help="Cases of level 2 that each operator has.")] = 16,
+    programs: Annotated[int, typer.Option(min=1, help="Cases of level 2 that each operator has.")] = 8,
     operators: Annotated[str, typer.Option(help="Only cases of these operators, as relu,dot.")] = "",
     seed: Annotated[int, typer.Option(help="Which cases.")] = 0,
 ) -> None:

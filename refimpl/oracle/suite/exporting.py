@@ -23,7 +23,7 @@ Case = dict[str, Any]
 FORMAT = 1
 """The version of the files' form."""
 LEVELS = (1, 2, 3, 4, 5, 6)
-PROGRAMS = 16
+PROGRAMS = 8
 """Cases of level 2 that an operator has by default."""
 LARGEST = 8000
 """Elements that the expected arrays of a case may have."""
