@@ -226,6 +226,7 @@ def _programs(level: int, count: int, *, corners: bool = True) -> list[Program]:
     return [program_of(20, number, Capabilities(level=level, corners=corners)) for number in range(count)]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_is_drawn_and_its_fault_is_found(kind: str) -> None:
     level, has, plant = KINDS[kind]

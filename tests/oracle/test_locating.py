@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refimpl.oracle import Capabilities, Crashed, judge, program_of, search, searching, text_of_found
+from refimpl.oracle import Capabilities, Crashed, examining, judge, program_of, search, text_of_found
 from refimpl.oracle.backends import Reference, executor_backend, variants
 from refimpl.oracle.explaining.clauses import OF_PARAMETERS, STEPS
 from refimpl.oracle.explaining.clauses import RULES as OPTIMIZERS
@@ -168,7 +168,8 @@ def test_special_values_are_words() -> None:
 
 
 def test_what_cutting_does_not_make_small_is_tried_at_its_first_divergent_node(monkeypatch) -> None:
-    monkeypatch.setattr(searching, "SECONDS", 0.0)  # no time for cutting
+    for limit in ("SECONDS", "LAST_SECONDS"):
+        monkeypatch.setattr(examining, limit, 0.0)  # no time for cutting
     found = search(planted("overwritten"), seed=0, seconds=60, most=1).found[0]
     assert len(operators(found.original)) > 3
     assert operators(found.program) == ["elemwise_mul"]

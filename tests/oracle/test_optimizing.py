@@ -16,7 +16,7 @@ from refimpl.oracle.judging.reference import trace_of
 
 class _NumPy:
     xp = np
-    array = staticmethod(np.asarray)
+    array = numpy = staticmethod(np.asarray)
 
     @staticmethod
     def own(rule, given, life):
