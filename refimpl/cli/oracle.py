@@ -33,6 +33,11 @@ def _part(name: str) -> Any:
         raise refuse("Cli/oracle-extra", f'{error}; install it with: pip install "refimpl[oracle]"') from None
 
 
+def _require_one_process(relations: bool, workers: int, address: str | None) -> None:
+    if relations and (workers > 1 or address is not None):
+        raise ValueError("relations are asked of one process: leave out --workers and --address, or --relations")
+
+
 @oracle.command()
 def check(
     backend: BackendName,
@@ -65,8 +70,7 @@ def check(
         known = expectations.read(config) if config.exists() else expectations()
         end = None if programs else began + items.seconds_of(budget)
         part, parts = items.shard_of(shard)
-        if relations and (workers > 1 or address is not None):
-            raise ValueError("relations are asked of one process: leave out --workers and --address, or --relations")
+        _require_one_process(relations, workers, address)
     except ValueError as error:
         raise refuse("Cli/oracle-input", str(error)) from error
 
@@ -101,9 +105,9 @@ def check(
             result = _part("relations").search(under_test, **options)
         else:
             told = None if shared is None else _part("sharing").Shared(shared, f"{shard} of seed {seed}")
-            with _part("workers").several(load, workers, address) as crew:
+            with _part("workers").several(load, workers, address) as processes:
                 result = searching.search(
-                    under_test, corpus=corpus and part == 0, shared=told, workers=crew, **options
+                    under_test, corpus=corpus and part == 0, shared=told, workers=processes, **options
                 )
     except _part("drawing.choices").NothingToDraw as error:
         raise refuse("Cli/oracle-input", f"{backend}: {error}") from error

@@ -55,8 +55,8 @@ def test_drawn_programs_and_their_requests_are_allowed(level):
 # --- steps: a value of a field is allowed by the schema if and only if the code allows it ----------------------------
 
 PROBES = [
-    None, True, False, 0, 1, -1, 2, 4096, 4097, 2**20, 2**20 + 1, 2**31, 0.5, 10**400, "", "x", "write", "pad", "acc", "a"
-    * 200, "a" * 201, [], [1], ["x"], [1, 0.5], [["x", 1]], [[0, "n"]], [None], [[1]], [[None, [1]]], [[ARRAY]], [0]
+    None, True, False, 0, 1, -1, 2, 4096, 4097, 2**20, 2**20 + 1, 2**31, 0.5, 10**400, "", "x", "write", "pad", "acc",
+    "a" * 200, "a" * 201, [], [1], ["x"], [1, 0.5], [["x", 1]], [[0, "n"]], [None], [[1]], [[None, [1]]], [[ARRAY]], [0]
     * 257, {}, ARRAY, [ARRAY], [{**ARRAY, "seed": 2**32}], [{**ARRAY, "style": "no"}], [{**ARRAY, "kind": ["ints",
     1, 2]}], [{**ARRAY, "kind": ["labels", "x"]}], [{**ARRAY, "dtype": "int16"}], [{**ARRAY, "elements": [0.5]}],
     [{**ARRAY, "elements": ["no"]}], [{**ARRAY, "speed": 1}], [{"shape": [1]}], [{**ARRAY, "shape": [-1]}], {"a":

@@ -58,8 +58,8 @@ def test_two_and_three_processes_find_what_one_finds():
     alone = told(search(named(BUGS), **options))
     assert len(alone[0]) >= 3
     for workers in (2, 3):
-        with several(partial(named, BUGS), workers, None) as crew:
-            assert told(search(named(BUGS), workers=crew, **options)) == alone
+        with several(partial(named, BUGS), workers, None) as processes:
+            assert told(search(named(BUGS), workers=processes, **options)) == alone
 
 
 class Ending:
@@ -75,8 +75,8 @@ class Ending:
 @pytest.mark.clause("oracle/workers")
 def test_a_process_that_ends_is_said():
     name = "tests.oracle.test_workers:Ending"
-    with several(partial(named, name), 2, None) as crew, pytest.raises(WorkersEnded, match="run it with --isolate"):
-        search(planted(), programs=8, workers=crew)
+    with several(partial(named, name), 2, None) as processes, pytest.raises(WorkersEnded, match="run it with --isolate"):
+        search(planted(), programs=8, workers=processes)
 
 
 @pytest.mark.clause("oracle/workers")
@@ -85,8 +85,8 @@ def test_no_workers_are_refused_and_one_is_this_process():
         planted, 0, None
     ):
         pass
-    with several(planted, 1, None) as crew:
-        assert crew is None
+    with several(planted, 1, None) as processes:
+        assert processes is None
 
 
 @pytest.mark.ray

@@ -17,6 +17,7 @@ from typing import Any
 from ...base import decides
 from .arithmetic import Arithmetic
 from .determined import determined
+from .number_functions import OF_ONE_NUMBER
 from .precision import DOUBLE, HALF, NOW, SINGLE, Precision, Ulps
 
 NAMED: dict[str, Precision] = {
@@ -30,10 +31,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "flushed": ("results", "operands", "never"), "fused": ("either", "always", "never"), "bits": (False, True),
 }
 """What each field may be."""
-FUNCTIONS = (
-    "div", "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin",
-    "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma",
-)
+FUNCTIONS = ("div", *OF_ONE_NUMBER)
 """Functions whose error may be declared: division, and functions of ``math``."""
 _TERM = re.compile(r"(?P<absolute>abs )?(?P<number>\d+(\.\d+)?(e-?\d+)?)(\^(?P<power>-?\d+))?(?P<slope>\|x\|)?")
 

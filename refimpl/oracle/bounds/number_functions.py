@@ -143,12 +143,14 @@ def _extremal(values: tuple[Any, ...], sign: float) -> Any:
     return best
 
 
+OF_ONE_NUMBER = (
+    "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin",
+    "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma",
+)
+"""Functions of ``math`` whose results are rounded."""
 MATH = SimpleNamespace(**{
     **{name: value for name, value in vars(math).items() if not callable(value)},
-    **{name: _lifted(name) for name in (
-        "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin",
-        "acos", "atan", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma", "fabs",
-    )},
+    **{name: _lifted(name) for name in (*OF_ONE_NUMBER, "fabs")},
     "hypot": _hypot, "copysign": _copysign, "fmod": _fmod, "atan2": _atan2, "isnan": _isnan, "isinf": _isinf,
     "isfinite": lambda x: math.isfinite(number(x).value), "pow": numbers.power, "floor": numbers.floor,
     "ceil": numbers.ceil, "trunc": lambda x: exactly(float(int(number(x)))), "prod": math.prod,
