@@ -75,8 +75,9 @@ class Ending:
 @pytest.mark.clause("oracle/workers")
 def test_a_process_that_ends_is_said():
     name = "tests.oracle.test_workers:Ending"
-    with several(partial(named, name), 2, None) as processes, pytest.raises(WorkersEnded, match="run it with --isolate"):
-        search(planted(), programs=8, workers=processes)
+    with several(partial(named, name), 2, None) as processes:  # noqa: SIM117
+        with pytest.raises(WorkersEnded, match="run it with --isolate"):
+            search(planted(), programs=8, workers=processes)
 
 
 @pytest.mark.clause("oracle/workers")
