@@ -17,7 +17,6 @@ from ..log import chosen
 from ..ndarray import NDArray
 from ..ndarray.undo import undo
 from .arrays import (
-    Storages,
     along,
     as_stored,
     cut_heads,
@@ -128,12 +127,11 @@ class DataParallelExecutorGroup:
         check_labels(label_shapes, self.arg_names)
         batch_size, slices = self.decide_slices(data_shapes + label_shapes)
         owners = shared_group.execs if shared_group else self.execs or [None] * len(self.contexts)
-        lists: dict[Any, Any] = {}  # what is inferred, by the shapes of a slice: most contexts have equal ones
         execs = [
             self._bind_one(index, [
                 resized(description, sliced_shape(description, slices[index] if slices else None))
                 for description in data_shapes + label_shapes
-            ], owners[index], lists)
+            ], owners[index])
             for index in range(len(self.contexts))
         ]
 
@@ -182,20 +180,13 @@ class DataParallelExecutorGroup:
             batch_size = rows
         return batch_size, None if batch_size is None else _split_input_slice(batch_size, self.workload)
 
-    def _inferred(self, descriptions: Sequence[DataDesc]) -> tuple[list, list, list, list, Storages]:
-        """Shapes and dtypes of arguments, those of auxiliary states, and storages, for the slices of one context."""
+    def _bind_one(self, index: int, descriptions: Sequence[DataDesc], owner: Any) -> Any:
+        """Bind the executor of one context, with the parameters that ``owner`` has."""
         sizes, kinds = {d.name: d.shape for d in descriptions}, {d.name: d.dtype for d in descriptions}
         shapes, aux_shapes = inferred("ExecutorGroup/shapes-known", self.symbol.infer_shape, sizes)
         types, aux_types = inferred("ExecutorGroup/types-known", self.symbol.infer_type, kinds)
-        return shapes, types, aux_shapes, aux_types, storages(self.symbol, sizes, kinds)
-
-    def _bind_one(self, index: int, descriptions: Sequence[DataDesc], owner: Any, lists: dict[Any, Any]) -> Any:
-        """Bind the executor of one context, with the parameters that ``owner`` has; ``lists`` has what was inferred."""
-        key = tuple(description.shape for description in descriptions)
-        if key not in lists:
-            lists[key] = self._inferred(descriptions)
-        shapes, types, aux_shapes, aux_types, sparse = lists[key]
         device, groups = self.contexts[index], self.group2ctxs[index]
+        sparse = storages(self.symbol, sizes, kinds)
         contexts = argument_contexts(self.symbol, self.arg_names, device, groups)
         state_contexts = argument_contexts(self.symbol, self.aux_names, device, groups)
         old_arguments, old_gradients, old_states = (
