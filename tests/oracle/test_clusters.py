@@ -116,7 +116,8 @@ def test_a_broken_server_is_named_and_its_program_shrunk(broken, start, name, st
 def test_a_report_of_a_broken_server_has_a_script(tmp_path):
     result = search(servers.LosesAPush(), programs=1)
     files = report_files.write(result, tmp_path, "refimpl.oracle.backends.servers:LosesAPush")
-    assert [path.suffix for path in files] == [".json", ".html", ".py"]  # the script failed in a process of its own
+    assert [path.suffix for path in files] == [".json", ".html", ".py", ".html"]  # the script failed in a fresh process
+    assert files[-1].name == "index.html"
     assert "push('b')" in files[1].read_text() or "push(&#x27;b&#x27;)" in files[1].read_text()
 
 
