@@ -78,7 +78,7 @@ def search(
     garbage = collection.Seldom()
     with collection.paused():  # to look for garbage after each few nodes takes a tenth of the time
         for drawn in rounds:
-            for number, program, verdict, shrink in hunt.judged(drawn):
+            for number, program, verdict, shrink in hunt.judged(drawn, hunt.is_new):
                 if hunt.late():
                     return hunt.ended()
                 fresh = hunt.take(number, program, verdict, shrink)
@@ -129,14 +129,21 @@ class _Hunt:
         """The seconds until the end; None where only attempts count."""
         return self.end - time.monotonic() if self.timed else None
 
-    def judged(self, drawn: Sequence[tuple[int, Program]]) -> Iterator[tuple[int, Program, Verdict, Shrink]]:
-        """The numbers, programs and verdicts of a round, each with the function that shrinks the program."""
+    def judged(
+        self, drawn: Sequence[tuple[int, Program]], wanted: Callable[[Program, Verdict], bool]
+    ) -> Iterator[tuple[int, Program, Verdict, Shrink]]:
+        """The numbers, programs and verdicts of a round, each with the function that shrinks the program.
+
+        Args:
+            drawn: the round.
+            wanted: whether a program will be shrunk, as far as is known.
+        """
         programs = [program for _, program in drawn]
-        answers = self.workers.judged(programs, self._is_new, self.exclude, self.left)
+        answers = self.workers.judged(programs, wanted, self.exclude, self.left)
         for (number, program), (verdict, shrink) in zip(drawn, answers, strict=True):
             yield number, program, verdict, shrink
 
-    def _is_new(self, program: Program, verdict: Verdict) -> bool:
+    def is_new(self, program: Program, verdict: Verdict) -> bool:
         """Whether a verdict is of a failure that is neither expected nor excluded."""
         verdict = set_aside(self.exclude, program, verdict)
         if verdict.status != "failed" or (self.expected is not None and self.expected(program, verdict)):
@@ -159,7 +166,8 @@ class _Hunt:
         """Run the stored programs of a level that the implementation's operators allow."""
         has = self.backend.capabilities.has
         stored = [s.program for s in stored_programs(level) if all(map(has, operators(s.program)))]
-        for number, program, verdict, _ in self.judged([(i - len(stored), each) for i, each in enumerate(stored)]):
+        numbered = [(i - len(stored), each) for i, each in enumerate(stored)]
+        for number, program, verdict, _ in self.judged(numbered, lambda *_: False):  # they are small already
             if self.late():
                 return
             proved = judge(self.backend, program) if verdict.status == "failed" else verdict

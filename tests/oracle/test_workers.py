@@ -30,6 +30,8 @@ def told(result: Any) -> Any:
 class Eager(Alone):
     """Judges a whole round and shrinks its failures before the search sees the first of them, the last first."""
 
+    shrunk = 0
+
     def judged(self, programs, wanted, exclude, left):
         found = []
         for program in reversed(programs):
@@ -37,6 +39,7 @@ class Eager(Alone):
             shrunk = None
             if wanted(program, verdict):
                 shrunk = examining.shrunk(self.backend, program, verdict, exclude, left())
+                self.shrunk += 1
             found.append((verdict, lambda shrunk=shrunk: shrunk))
         return reversed(found)
 
@@ -49,6 +52,14 @@ def test_programs_may_be_judged_and_shrunk_in_any_order():
     assert len(alone[0]) >= 3
     assert alone[3]
     assert told(search(backend, workers=Eager(backend), **options)) == alone
+
+
+def test_stored_programs_that_fail_are_not_shrunk():
+    backend = planted("overwritten", "no add")
+    eager = Eager(backend)
+    result = search(backend, workers=eager, corpus=True, programs=0, explain=False)
+    assert result.found
+    assert eager.shrunk == 0
 
 
 @pytest.mark.heavy
