@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..programs.values import FIELDS, array_of
+from ..programs.inline import changed_arrays
+from ..programs.values import array_of
 
 WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 """Texts that stand for elements which JSON has no number for."""
@@ -45,13 +46,7 @@ def listed(array: np.ndarray) -> dict[str, Any]:
 
 def with_elements(value: Any) -> Any:
     """A part of a program in which every array has its elements instead of a style and a seed."""
-    if isinstance(value, list):
-        return [with_elements(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    if {"shape", "dtype"} <= set(value) <= FIELDS and isinstance(value["shape"], list):
-        return listed(array_of(value))
-    return {key: with_elements(each) for key, each in value.items()}
+    return changed_arrays(value, lambda spec: listed(array_of(spec)))
 
 
 def rounded(elements: Any, dtype: str) -> np.ndarray:

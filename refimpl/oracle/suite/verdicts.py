@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base import decides
+from ..programs.values import DTYPES as OF_PROGRAMS
 from .elements import rounded
 
 LONGEST_LINE = 64 << 20
@@ -27,7 +28,7 @@ MOST_FILES = 10_000
 """Files that a folder of answers may have."""
 STATUSES = ("passed", "failed", "unsupported", "missing")
 FORMS = ("trace", "refused", "unsupported")
-DTYPES = ("float16", "float32", "float64", "int8", "uint8", "int32", "int64", "bool")
+DTYPES = (*OF_PROGRAMS, "bool")
 SHOWN = 20
 """Failed cases that a report lists."""
 
