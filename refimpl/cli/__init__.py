@@ -25,7 +25,6 @@ from .launch import launch
 from .new_operator import new_operator
 from .ops import ops
 from .oracle import oracle
-from .oracle_suite import COMMANDS as SUITE_COMMANDS
 from .plot import plot
 from .predict import predict
 from .rule import rule
@@ -64,8 +63,6 @@ for command in (
     check_operator,
 ):
     app.command()(command)
-for part in SUITE_COMMANDS:
-    oracle.command()(part)
 # flags behind the script's name are the script's
 app.add_typer(oracle, name="oracle")
 app.add_typer(lab, name="lab")

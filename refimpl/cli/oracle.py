@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import time
 from functools import partial
@@ -15,22 +14,13 @@ from ..kvstore import histories
 from .errors import refuse, say
 from .oracle_environment import environment
 from .oracle_file import file
+from .oracle_parts import BackendName, part_of
+from .oracle_suite import answer, export, judge
 
 oracle = typer.Typer(help="Property-based testing of other implementations.", rich_markup_mode=None)
-oracle.command()(file)
-oracle.command()(environment)
+for command in (file, environment, export, answer, judge):
+    oracle.command()(command)
 PythonName = Annotated[str | None, typer.Option(help="Run it in processes of this Python, see `environment`.")]
-BackendName = Annotated[
-    str, typer.Argument(help="The implementation, as package.module:Name, or as 'command:node backend.js'.")
-]
-
-
-def _part(name: str) -> Any:
-    """A module of the oracle, which needs the packages of `pip install "refimpl[oracle]"`."""
-    try:
-        return importlib.import_module(f"refimpl.oracle.{name}")
-    except ModuleNotFoundError as error:
-        raise refuse("Cli/oracle-extra", f'{error}; install it with: pip install "refimpl[oracle]"') from None
 
 
 def _require_one_process(relations: bool, workers: int, address: str | None) -> None:
@@ -61,9 +51,9 @@ def check(
 ) -> None:
     """Search for programs that an implementation gets wrong. The exit code is 1 where there are any."""
     began = time.monotonic()
-    items, searching, reporting = _part("pytest_items"), _part("searching"), _part("reporting")
-    reaching, files = _part("reaching"), _part("report_files")
-    expectations = _part("expectations").Expectations
+    items, searching, reporting = part_of("pytest_items"), part_of("searching"), part_of("reporting")
+    reaching, files = part_of("reaching"), part_of("report_files")
+    expectations = part_of("expectations").Expectations
     load = partial(items.load, backend, isolate=isolate, python=python)
     try:
         under_test = load()
@@ -89,11 +79,11 @@ def check(
 
     exclude = known.exclusions
     if probe:
-        probed = _part("probing").probe(under_test)
+        probed = part_of("probing").probe(under_test)
         say(probed)
         exclude = probed.exclusions(exclude)
     try:
-        numbering = _part("numbering")
+        numbering = part_of("numbering")
         levels = numbering.levels_of(under_test.capabilities, level, exclude)
         count = None if programs is None else numbering.share_of(programs, part, parts, len(levels))
         seconds = None if end is None else items.left_for_searching(began, end, report=report is not None)
@@ -102,16 +92,16 @@ def check(
             "exclude": exclude, "expected": known.covers, "note": note, "repeats": repeats,
         }
         if relations:
-            result = _part("relations").search(under_test, **options)
+            result = part_of("relations").search(under_test, **options)
         else:
-            told = None if shared is None else _part("sharing").Shared(shared, f"{shard} of seed {seed}")
-            with _part("workers").several(load, workers, address) as processes:
+            told = None if shared is None else part_of("sharing").Shared(shared, f"{shard} of seed {seed}")
+            with part_of("workers").several(load, workers, address) as processes:
                 result = searching.search(
                     under_test, corpus=corpus and part == 0, shared=told, workers=processes, **options
                 )
-    except _part("drawing.choices").NothingToDraw as error:
+    except part_of("drawing.choices").NothingToDraw as error:
         raise refuse("Cli/oracle-input", f"{backend}: {error}") from error
-    except (_part("sharing").NotShared, _part("workers").WorkersEnded) as error:
+    except (part_of("sharing").NotShared, part_of("workers").WorkersEnded) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
     say(reporting.summary(result))
     for line in reaching.reached(result):
@@ -139,7 +129,7 @@ def replay(
     Without files: run the examples of oracle.toml. The exit code is 1 where one fails in another way than its row
     says, or passes although its row is strict.
     """
-    items = _part("pytest_items")
+    items = part_of("pytest_items")
     failed = 0
     try:
         under_test = items.load(backend, isolate=isolate, python=python)
@@ -148,7 +138,7 @@ def replay(
             say(report or f"{file.stem}: passed")
             failed += bool(report)
         if not files:
-            known = _part("expectations").Expectations.read(config)
+            known = part_of("expectations").Expectations.read(config)
             strict = {row.get("id") or row.get("example") for row in known.rows if row.get("strict")}
             for name, status in items.replay_expected(under_test, known, crashing=crashing):
                 say(f"{name}: {REPLAYED[status]}")
@@ -171,7 +161,7 @@ def triage(
     store: Annotated[Path | None, typer.Option(help="Folder for the smallest programs, which rows then name.")] = None,
 ) -> None:
     """Gather the causes of several searches: rows for oracle.toml, root causes, saturation and coverage."""
-    gathering = _part("triage")
+    gathering = part_of("triage")
     try:
         data = [gathering.read(path) for path in results]
     except (OSError, ValueError) as error:
@@ -206,7 +196,7 @@ def score(
     listed: Annotated[bool, typer.Option("--list", help="List the faults and run none.")] = False,
 ) -> None:
     """Search copies of this library that have a seeded fault, and say how many the oracle finds."""
-    faults, fault_search = _part("scoring.faults"), _part("scoring.fault_search")
+    faults, fault_search = part_of("scoring.faults"), part_of("scoring.fault_search")
     try:
         chosen = [f for f in faults.faults() if f.id.startswith(only) and (held or not f.held)]
         chosen = faults.shard(chosen, shard)

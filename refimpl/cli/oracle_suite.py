@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .errors import refuse, say
-from .oracle import BackendName, _part
+from .oracle_parts import BackendName, part_of
 
 Suite = Annotated[Path, typer.Argument(help="The folder of the suite.")]
 
@@ -35,7 +35,7 @@ def export(
     seed: Annotated[int, typer.Option(help="Which cases.")] = 0,
 ) -> None:
     """Write a suite of cases as files, which answers of any language are judged by."""
-    exporting, offered = _part("suite.exporting"), _part("suite.choosing").offered()
+    exporting, offered = part_of("suite.exporting"), part_of("suite.choosing").offered()
     only = operators.split(",") if operators else None
     try:
         unknown = [name for name in only or () if name not in offered]
@@ -56,8 +56,8 @@ def answer(
 ) -> None:
     """Write the answers of an implementation in Python to the cases of a suite."""
     try:
-        under_test: Any = _part("pytest_items").load(backend, isolate=isolate)
-        count = _part("suite.answering").write(under_test, folder, answers, _note)
+        under_test: Any = part_of("pytest_items").load(backend, isolate=isolate)
+        count = part_of("suite.answering").write(under_test, folder, answers, _note)
     except (OSError, ValueError) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
     say(f"{answers}: {count} answers")
@@ -68,14 +68,10 @@ def judge(
     answers: Annotated[Path, typer.Argument(help="Answers: a file of JSON lines, or a folder.")],
 ) -> None:
     """Judge answers to a suite. The exit code is 1 where a case fails."""
-    verdicts = _part("suite.verdicts")
+    verdicts = part_of("suite.verdicts")
     try:
         report = verdicts.judge(folder, answers)
     except (OSError, ValueError) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
     say(verdicts.text_of(report))
     raise typer.Exit(1 if report.failed else 0)
-
-
-COMMANDS = (export, answer, judge)
-"""Commands of ``refimpl oracle``."""
