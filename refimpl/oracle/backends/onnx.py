@@ -32,6 +32,7 @@ from ..programs.values import DTYPES
 from .decorators import Arrays, Node, Symbol, forward_backend
 from .describing import described
 from .onnx_differences import DIFFERENCES
+from .packs import run_in_packs
 from .protocol import Refused, Unsupported
 
 STYLES = ("dyadic", "smooth", "normal", "tied", "wide", "onehot")
@@ -266,25 +267,25 @@ class PackedOnnxBackend(OnnxBackend):
                 answers[number] = self._alone(program)
             else:
                 ready.append((number, program, parts))
-        for begin in range(0, len(ready), self.pack):
-            self._answer(ready[begin:begin + self.pack], answers)
+        def failed(_: Any, error: Exception) -> None:
+            raise error  # a fault of this backend: alone, a program has an answer
+
+        run_in_packs(ready, self.pack, lambda some: answers.update(self._answers(some)), failed)
         return [answers[number] for number in range(len(programs))]
 
-    def _answer(self, ready: Sequence[tuple[int, Program, list[Part]]], answers: dict[int, Answer]) -> None:
+    def _answers(self, ready: Sequence[tuple[int, Program, list[Part]]]) -> dict[int, Answer]:
         if len(ready) == 1:
-            answers[ready[0][0]] = self._alone(ready[0][1])
-            return
+            return {ready[0][0]: self._alone(ready[0][1])}
         every = [part for _, _, parts in ready for part in parts]
         found = self._outcome(every, model_of(every))
         if isinstance(found, Exception):
-            half = len(ready) // 2
-            self._answer(ready[:half], answers)
-            self._answer(ready[half:], answers)
-            return
+            raise found
         outputs = iter(found)
+        answers = {}
         for number, program, parts in ready:
             outcomes = [[next(outputs) for _ in part.outputs] for part in parts]
             answers[number] = _traced(self.capabilities, program, iter(outcomes))
+        return answers
 
 
 def _calls(capabilities: Capabilities, program: Program) -> list[Call]:

@@ -21,6 +21,7 @@ from ..drawing.choices import Capabilities
 from ..judging.reference import Program, Trace
 from .common import Rule
 from .decorators import Arrays, Symbol, executor_backend
+from .packs import run_in_packs
 from .protocol import Unsupported
 
 Heads = Sequence[np.ndarray | None]
@@ -180,23 +181,20 @@ class Packed:
         found: dict[int, Answer | Exception] = {}
         for forward in (True, False):
             calls = [numbers for numbers in forms.values() if (passes[numbers[0]].heads is None) == forward]
-            for start in range(0, len(calls), self.pack):
-                self._run_pack(passes, calls[start : start + self.pack], found)
+            run_in_packs(
+                calls, self.pack, lambda some: found.update(self._run(passes, some)),
+                lambda numbers, error: found.update(dict.fromkeys(numbers, error)),
+            )
         return [found[number] for number in range(len(passes))]
 
-    def _run_pack(self, passes: list[Pass], calls: list[list[int]], found: dict[int, Answer | Exception]) -> None:
+    def _run(self, passes: list[Pass], calls: Sequence[list[int]]) -> dict[int, Answer | Exception]:
         """Run some functions as one, each as often as it has passes."""
-        try:
-            run = self.runner(_merged([passes[numbers[0]].evaluate for numbers in calls]))
-            for turn in range(max(map(len, calls))):
-                chosen = [numbers[min(turn, len(numbers) - 1)] for numbers in calls]
-                found.update(zip(chosen, _run_merged(run, [passes[number] for number in chosen]), strict=True))
-        except Exception as error:  # noqa: BLE001  # of one program; which one, is not known
-            if len(calls) == 1:
-                found.update((number, error) for number in calls[0])
-                return
-            for half in (calls[: len(calls) // 2], calls[len(calls) // 2 :]):
-                self._run_pack(passes, half, found)
+        found: dict[int, Answer | Exception] = {}
+        run = self.runner(_merged([passes[numbers[0]].evaluate for numbers in calls]))
+        for turn in range(max(map(len, calls))):
+            chosen = [numbers[min(turn, len(numbers) - 1)] for numbers in calls]
+            found.update(zip(chosen, _run_merged(run, [passes[number] for number in chosen]), strict=True))
+        return found
 
 
 def _merged(parts: list[Evaluate]) -> Evaluate:
