@@ -52,6 +52,38 @@ def windows(p: Any, *, name: str) -> tuple[tuple[int, ...], tuple[int, ...], tup
     return tuple(p.stride) or (1,) * rank, tuple(getattr(p, "dilate", ())) or (1,) * rank, tuple(p.pad) or (0,) * rank
 
 
+def pooling_sides(p: Any, x: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """kernel, stride and pad of a pooling; a global one has the input's sides for its kernel."""
+    stride, _, pad = windows(p, name="Pooling")
+    if p.global_pool:
+        kernel = tuple(x.shape[2:])
+        return kernel, (1,) * len(kernel), (0,) * len(kernel)
+    if p.pooling_convention != "valid":
+        raise Unsupported(f"Pooling with convention {p.pooling_convention}")
+    return tuple(p.kernel), stride, pad
+
+
+def require_last_axis(p: Any, x: Any) -> None:
+    """Require that LayerNorm is along the last axis, and gives its result alone."""
+    if p.output_mean_var or p.axis % len(x.shape) != len(x.shape) - 1:
+        raise Unsupported("LayerNorm along another axis than the last, or with its statistics")
+
+
+def require_plain_batch_norm(p: Any, x: Any, *, train: bool, why: str) -> None:
+    """Require that BatchNorm scales by its gamma along the second axis, for inference.
+
+    Args:
+        p: the parameters.
+        x: the input.
+        train: whether the pass is one of training.
+        why: why the library's BatchNorm is another one in training.
+    """
+    if p.output_mean_var or p.fix_gamma or p.axis not in (1, 1 - len(x.shape)) or len(x.shape) < 2:
+        raise Unsupported("BatchNorm with fix_gamma, its statistics or another axis")
+    if train and not p.use_global_stats:
+        raise Unsupported(f"BatchNorm in training: {why}")
+
+
 def softmax_rule(xp: Any, function: Callable[[Any, int], Any], sign: int = 1) -> Rule:
     """A rule for softmax (``sign`` 1), softmin (-1) or log_softmax.
 

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from ...kernels.reduce import reduced_axes
-from .common import Rule, rules, shape_after, softmax_rule, windows
+from .common import Rule, pooling_sides, require_last_axis, rules, shape_after, softmax_rule, windows
 from .protocol import Unsupported
 
 
@@ -39,14 +39,7 @@ def _convolution(p: Any, x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def _pooling(p: Any, x: Any) -> Any:
-    stride, _, pad = windows(p, name="Pooling")
-    rank = len(x.shape) - 2
-    if p.global_pool:
-        kernel, stride, pad = tuple(x.shape[2:]), (1,) * rank, (0,) * rank
-    elif p.pooling_convention != "valid" or p.pool_type not in ("max", "avg", "sum"):
-        raise Unsupported(f"Pooling {p.pool_type} with convention {p.pooling_convention}")
-    else:
-        kernel = tuple(p.kernel)
+    kernel, stride, pad = pooling_sides(p, x)
     sides = (1, 1, *kernel), (1, 1, *stride), ((0, 0), (0, 0), *((a, a) for a in pad))
     if p.pool_type == "max":
         return lax.reduce_window(x, -jnp.inf, lax.max, *sides)
@@ -71,8 +64,7 @@ def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
 
 
 def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
-    if p.output_mean_var or p.axis % len(x.shape) != len(x.shape) - 1:
-        raise Unsupported("LayerNorm along another axis than the last, or with its statistics")
+    require_last_axis(p, x)
     return jax.nn.standardize(x, axis=-1, epsilon=p.eps) * gamma + beta
 
 

@@ -8,7 +8,7 @@ import mlx.core as mx
 from mlx import nn
 
 from ...kernels.reduce import reduced_axes
-from .common import Rule, rules, shape_after, softmax_rule, windows
+from .common import Rule, pooling_sides, require_last_axis, rules, shape_after, softmax_rule, windows
 from .protocol import Unsupported
 
 
@@ -43,14 +43,8 @@ def _convolution(p: Any, x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def _pooling(p: Any, x: Any) -> Any:
-    stride, _, pad = windows(p, name="Pooling")
-    rank = len(x.shape) - 2
-    if p.global_pool:
-        kernel, stride, pad = tuple(x.shape[2:]), (1,) * rank, (0,) * rank
-    elif p.pooling_convention != "valid":
-        raise Unsupported(f"Pooling with convention {p.pooling_convention}")
-    else:
-        kernel = tuple(p.kernel)
+    kernel, stride, pad = pooling_sides(p, x)
+    rank = len(kernel)
     if p.pool_type not in ("max", "avg") or (p.pool_type == "avg" and any(pad) and p.count_include_pad is False):
         raise Unsupported(f"Pooling {p.pool_type} that leaves pads out of a mean")
     kinds = {"max": (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d), "avg": (nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)}
@@ -70,8 +64,7 @@ def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
 
 
 def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
-    if p.output_mean_var or p.axis % len(x.shape) != len(x.shape) - 1:
-        raise Unsupported("LayerNorm along another axis than the last, or with its statistics")
+    require_last_axis(p, x)
     return mx.fast.layer_norm(x, gamma, beta, p.eps)
 
 

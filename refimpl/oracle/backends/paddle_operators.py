@@ -8,7 +8,16 @@ import paddle
 from paddle.nn import functional
 
 from ...kernels.reduce import reduced_axes
-from .common import Rule, rules, shape_after, softmax_rule, windows
+from .common import (
+    Rule,
+    pooling_sides,
+    require_last_axis,
+    require_plain_batch_norm,
+    rules,
+    shape_after,
+    softmax_rule,
+    windows,
+)
 from .protocol import Unsupported
 
 
@@ -45,12 +54,10 @@ def _convolution(p: Any, x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def _pooling(p: Any, x: Any) -> Any:
-    stride, _, pad = windows(p, name="Pooling")
-    rank = len(x.shape) - 2
-    kernel, full = (tuple(x.shape[2:]), False) if p.global_pool else (tuple(p.kernel), p.pooling_convention != "valid")
-    stride, pad = ((1,) * rank, (0,) * rank) if p.global_pool else (stride, pad)
-    if full or p.pool_type not in ("max", "avg") or any(2 * a > k for a, k in zip(pad, kernel, strict=True)):
-        raise Unsupported(f"Pooling {p.pool_type} with convention {p.pooling_convention} or such a pad")
+    kernel, stride, pad = pooling_sides(p, x)
+    rank = len(kernel)
+    if p.pool_type not in ("max", "avg") or any(2 * a > k for a, k in zip(pad, kernel, strict=True)):
+        raise Unsupported(f"Pooling {p.pool_type} with pad {pad}")
     sides = [list(part) for part in (kernel, stride, pad)]
     if p.pool_type == "max":
         return (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[rank - 1](x, *sides)
@@ -70,8 +77,9 @@ def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
 
 
 def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
-    if p.output_mean_var or p.axis % len(x.shape) != len(x.shape) - 1 or len(x.shape) == 1:
-        raise Unsupported("LayerNorm along another axis than the last, with its statistics, or of one axis")
+    require_last_axis(p, x)
+    if len(x.shape) == 1:
+        raise Unsupported("LayerNorm of one axis")
     if p.eps > 1e-3:
         raise Unsupported("LayerNorm with an eps above 0.001, which Paddle refuses")
     return functional.layer_norm(x, [x.shape[-1]], gamma, beta, p.eps)
@@ -84,10 +92,7 @@ def _instance_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
 
 
 def _batch_norm(p: Any, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, *, train: bool) -> Any:
-    if p.output_mean_var or p.fix_gamma or p.axis not in (1, 1 - len(x.shape)) or len(x.shape) < 2:
-        raise Unsupported("BatchNorm with fix_gamma, its statistics or another axis")
-    if train and not p.use_global_stats:
-        raise Unsupported("BatchNorm in training: its statistics are inputs here, and Paddle's change in place")
+    require_plain_batch_norm(p, x, train=train, why="its statistics are inputs here, and Paddle's change in place")
     return functional.batch_norm(x, mean.detach(), var.detach(), gamma, beta, False, epsilon=p.eps)
 
 

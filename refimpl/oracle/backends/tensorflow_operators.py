@@ -7,7 +7,16 @@ from typing import Any, ClassVar
 import tensorflow as tf
 
 from ...kernels.reduce import reduced_axes
-from .common import Rule, rules, shape_after, softmax_rule, windows
+from .common import (
+    Rule,
+    pooling_sides,
+    require_last_axis,
+    require_plain_batch_norm,
+    rules,
+    shape_after,
+    softmax_rule,
+    windows,
+)
 from .protocol import Unsupported
 
 
@@ -61,14 +70,8 @@ def _convolution(p: Any, x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def _pooling(p: Any, x: Any) -> Any:
-    stride, _, pad = windows(p, name="Pooling")
-    rank = len(x.shape) - 2
-    if p.global_pool:
-        kernel, stride, pad = tuple(x.shape[2:]), (1,) * rank, (0,) * rank
-    elif p.pooling_convention != "valid":
-        raise Unsupported(f"Pooling with convention {p.pooling_convention}")
-    else:
-        kernel = tuple(p.kernel)
+    kernel, stride, pad = pooling_sides(p, x)
+    rank = len(kernel)
     if p.pool_type not in ("max", "avg") or any(pad):
         raise Unsupported(f"Pooling {p.pool_type} with pad {pad}: TensorFlow's pads have no place in a mean")
     run = tf.nn.max_pool if p.pool_type == "max" else tf.nn.avg_pool
@@ -87,17 +90,13 @@ def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
 
 
 def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
-    if p.output_mean_var or p.axis % len(x.shape) != len(x.shape) - 1:
-        raise Unsupported("LayerNorm along another axis than the last, or with its statistics")
+    require_last_axis(p, x)
     mean, variance = tf.nn.moments(x, -1, keepdims=True)
     return tf.nn.batch_normalization(x, mean, variance, beta, gamma, p.eps)
 
 
 def _batch_norm(p: Any, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, *, train: bool) -> Any:
-    if p.output_mean_var or p.fix_gamma or p.axis not in (1, 1 - len(x.shape)) or len(x.shape) < 2:
-        raise Unsupported("BatchNorm with fix_gamma, its statistics or another axis")
-    if train and not p.use_global_stats:
-        raise Unsupported("BatchNorm in training: TensorFlow moves the unbiased variance")
+    require_plain_batch_norm(p, x, train=train, why="TensorFlow moves the unbiased variance")
     return _channels_second(tf.nn.batch_normalization(_channels_last(x), mean, var, beta, gamma, p.eps))
 
 

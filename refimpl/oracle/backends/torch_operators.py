@@ -7,7 +7,16 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from .common import Rule, rules, shape_after, softmax_rule, windows
+from .common import (
+    Rule,
+    pooling_sides,
+    require_last_axis,
+    require_plain_batch_norm,
+    rules,
+    shape_after,
+    softmax_rule,
+    windows,
+)
 from .protocol import Unsupported
 from .torch_layers import LAYERS
 
@@ -46,12 +55,10 @@ def _deconvolution(p: Any, x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def _pooling(p: Any, x: Any) -> Any:
-    stride, _, pad = windows(p, name="Pooling")
-    rank = len(x.shape) - 2
-    kernel, full = (tuple(x.shape[2:]), False) if p.global_pool else (tuple(p.kernel), p.pooling_convention != "valid")
-    stride, pad = ((1,) * rank, (0,) * rank) if p.global_pool else (stride, pad)
-    if full or p.pool_type not in ("max", "avg") or any(2 * a > k for a, k in zip(pad, kernel, strict=True)):
-        raise Unsupported(f"Pooling {p.pool_type} with convention {p.pooling_convention} or such a pad")
+    kernel, stride, pad = pooling_sides(p, x)
+    rank = len(kernel)
+    if p.pool_type not in ("max", "avg") or any(2 * a > k for a, k in zip(pad, kernel, strict=True)):
+        raise Unsupported(f"Pooling {p.pool_type} with pad {pad}")
     if p.pool_type == "max":
         run: Any = (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[rank - 1]
         return run(x, kernel, stride, pad)
@@ -72,8 +79,7 @@ def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
 
 
 def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
-    if p.output_mean_var or p.axis % len(x.shape) != len(x.shape) - 1:
-        raise Unsupported("LayerNorm along another axis than the last, or with its statistics")
+    require_last_axis(p, x)
     return functional.layer_norm(x, (x.shape[-1],), gamma, beta, p.eps)
 
 
@@ -103,10 +109,7 @@ def _each(numbers: Any, x: Any) -> Any:
 
 
 def _batch_norm(p: Any, x: Any, gamma: Any, beta: Any, mean: Any, var: Any, *, train: bool) -> Any:
-    if p.output_mean_var or p.fix_gamma or p.axis not in (1, 1 - len(x.shape)) or len(x.shape) < 2:
-        raise Unsupported("BatchNorm with fix_gamma, its statistics or another axis")
-    if train and not p.use_global_stats:
-        raise Unsupported("BatchNorm in training: PyTorch moves the unbiased variance")
+    require_plain_batch_norm(p, x, train=train, why="PyTorch moves the unbiased variance")
     return functional.batch_norm(x, mean, var, gamma, beta, False, 0.0, p.eps)
 
 
