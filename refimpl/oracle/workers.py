@@ -7,7 +7,6 @@ of workers changes nothing but the time.
 
 from __future__ import annotations
 
-import importlib
 import math
 import multiprocessing
 import queue
@@ -18,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from ..base import decides
+from ..kvstore.machines.ray import join, require_usable
 from . import examining
 from .backends import Backend
 from .drawing.choices import Exclusions
@@ -32,7 +32,7 @@ Shrink = Callable[[], Shrunk]
 
 
 class WorkersEnded(RuntimeError):
-    """The processes of a search could not be had, or one ended; the message says which."""
+    """There are no processes for a search, or one ended; the message says which."""
 
 
 class Workers(Protocol):
@@ -94,7 +94,7 @@ class Several:
         address: of a Ray cluster; the processes are on this machine without.
 
     Raises:
-        WorkersEnded: the cluster cannot be used.
+        MXNetError: the cluster cannot be used.
     """
 
     def __init__(self, load: Callable[[], Backend], workers: int, address: str | None = None) -> None:
@@ -157,7 +157,8 @@ def several(load: Callable[[], Backend], workers: int, address: str | None) -> I
         address: of a Ray cluster.
 
     Raises:
-        WorkersEnded: the number is below 1, or the cluster cannot be used.
+        WorkersEnded: the number is below 1.
+        MXNetError: the cluster cannot be used.
     """
     if workers < 1:
         raise WorkersEnded(f"{workers} processes judge no programs; --workers is 1 or more")
@@ -219,11 +220,8 @@ class _Actors:
     """The processes of a Ray cluster; a call waits until one is free."""
 
     def __init__(self, load: Callable[[], Backend], workers: int, address: str) -> None:
-        try:
-            self.ray: Any = importlib.import_module("ray")
-            self.ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
-        except (ImportError, ConnectionError, RuntimeError, ValueError) as error:
-            raise WorkersEnded(f"there is no Ray cluster at {address}: {error}") from error
+        require_usable(address)
+        self.ray: Any = join(address)
         make = self.ray.remote(Actor).options(num_cpus=1, scheduling_strategy="SPREAD")
         self.free: queue.Queue[Any] = queue.Queue()
         for _ in range(workers):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from refimpl import MXNetError
 from refimpl.oracle import examining, search
 from refimpl.oracle.backends.named import named
 from refimpl.oracle.workers import Alone, WorkersEnded, several
@@ -100,6 +101,16 @@ def test_no_workers_are_refused_and_one_is_this_process():
         assert processes is None
 
 
+@pytest.mark.clause("Cluster/address", "Cluster/address-answers")
+@pytest.mark.parametrize(("address", "message"), [
+    ("10.1.1.1:6379", "executes what it is sent, by whomever"), ("127.0.0.1:1", "there is no Ray cluster at"),
+])
+def test_a_cluster_is_used_as_by_launch(monkeypatch, address: str, message: str):
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    with pytest.raises(MXNetError, match=message), several(planted, 2, address):
+        pass
+
+
 @pytest.mark.ray
 @pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason='Ray is not installed: pip install "refimpl[ray]"'
@@ -109,7 +120,7 @@ def test_processes_of_a_ray_cluster_find_what_one_finds(tmp_path: Path):
     ray = importlib.import_module("ray")
     ray.init(address="local", num_cpus=2, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
     try:
-        address = ray.get_runtime_context().gcs_address
+        address = "127.0.0.1:" + ray.get_runtime_context().gcs_address.rpartition(":")[2]
         root = str(Path(__file__).parents[2])
         reports = []
         for more in ([], ["--workers", "2", "--address", address]):

@@ -29,6 +29,8 @@ _QUIET = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_LOG_TO_STDERR": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DISABLE_IMPORT_WARNING": "1",
 }
+_SILENT = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
+"""Arguments of ``ray.init`` without which Ray writes into the job's own lines."""
 STORE = 80 << 20
 """Bytes for Ray's object store: arrays do not travel through it."""
 
@@ -46,7 +48,7 @@ def _ray() -> Any:
     except ImportError as error:
         raise refusal(
             "Cluster/needs-ray",
-            'refimpl launch starts processes with Ray, which is not installed: pip install "refimpl[ray]"',
+            'processes of a job are started with Ray, which is not installed: pip install "refimpl[ray]"',
         ) from error
 
 
@@ -95,6 +97,35 @@ def require_there(address: str) -> None:
         f"there is no Ray cluster at {address}: {reason}; `ray start --head --port 6379` starts one, and `ray status`"
         " says where one is; without --address a job starts its own",
     )
+
+
+def require_usable(address: str) -> None:
+    """Refuse (MXNetError) a Ray cluster that strangers could use, or that does not listen."""
+    require_guarded(address, os.environ)
+    require_there(address)
+
+
+@decides("Cluster/address-answers")
+def join(address: str, **options: Any) -> Any:
+    """The package Ray, connected to a cluster that is usable.
+
+    Args:
+        address: its HOST:PORT.
+        options: further arguments of ``ray.init``.
+
+    Raises:
+        MXNetError: Ray is missing, or the cluster does not take this job.
+    """
+    ray = _ray()
+    try:
+        ray.init(address=address, **_SILENT, **options)
+    except (ConnectionError, RuntimeError) as error:
+        raise refusal(
+            "Cluster/address-answers",
+            f"there is no Ray cluster at {address} that takes this job: {error}; if it wants a token, set"
+            " RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to that with which it was started",
+        ) from error
+    return ray
 
 
 @decides("Cluster/interface")
@@ -173,8 +204,7 @@ class RayEngine:
     @decides("Cluster/own-ray")
     def __init__(self, folder: Path, address: str | None = None, say: Callable[[str], None] = _print_nothing) -> None:
         if address is not None:
-            require_guarded(address, os.environ)
-            require_there(address)
+            require_usable(address)
         self._address = address
         if address is None:
             os.environ.pop("RAY_ADDRESS", None)  # the address of another cluster
@@ -190,40 +220,29 @@ class RayEngine:
         self._running: dict[Any, int] = {}
         self._restarts: dict[int, int] = {}
         space = f"refimpl-{secrets.token_hex(4)}"
-        common = {"namespace": space, "log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
         if address is None:
             say("starts Ray, which takes some seconds, and more on a busy machine")
-            self._start(folder, common)
+            self._start(folder, space)
         else:
             say(f"joins the Ray cluster at {address}")
-            self._join(address, common)
+            join(address, namespace=space)
         with contextlib.suppress(ImportError):  # the launcher itself reports killed processes
             printing: Any = importlib.import_module("ray._private.worker")
             printing.print_to_stdstream = _print_nothing
 
     @decides("Cluster/ray-starts")
-    def _start(self, folder: Path, options: Mapping[str, Any]) -> None:
+    def _start(self, folder: Path, space: str) -> None:
         try:
             self._ray.init(
                 address="local", include_dashboard=False, _node_ip_address="127.0.0.1", object_store_memory=STORE,
-                num_cpus=max(2, os.cpu_count() or 2), _temp_dir=str(folder / "ray"), **options,
+                num_cpus=max(2, os.cpu_count() or 2), _temp_dir=str(folder / "ray"), namespace=space,
+                **_SILENT,
             )
         except Exception as error:  # Ray raises Exception itself when its processes do not answer in time
             raise refusal(
                 "Cluster/ray-starts",
                 f"Ray did not start on this machine: {error}; nothing ran, so give the same command again, when the"
                 " machine is less busy",
-            ) from error
-
-    @decides("Cluster/address-answers")
-    def _join(self, address: str, options: Mapping[str, Any]) -> None:
-        try:
-            self._ray.init(address=address, **options)
-        except (ConnectionError, RuntimeError) as error:
-            raise refusal(
-                "Cluster/address-answers",
-                f"there is no Ray cluster at {address} that takes this job: {error}; if it wants a token, set"
-                " RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to that with which it was started",
             ) from error
 
     def start_servers(self, arguments: Sequence[tuple[Any, ...]]) -> list[str]:
