@@ -2,8 +2,8 @@
 
 The first exclusion is a pattern, with the parameters of operators, types, styles and orders of steps that the shrunk
 program needs. If the cause appears again, exclusions become broader: without parameters, styles and orders, and at last
-the operator or its gradients as a whole. What takes more than a tenth of the drawing is narrowed instead, or its
-programs are drawn and what is wrong of them at that place is set aside; else it is said loudly.
+the operator or its gradients as a whole. An exclusion that takes more than a tenth of the drawing is narrowed. If it
+cannot be narrowed, its programs are drawn and their wrong arrays of that place are set aside; else the search warns.
 """
 
 from __future__ import annotations

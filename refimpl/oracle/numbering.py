@@ -56,7 +56,7 @@ def program_of(
 
 
 def levels_of(capabilities: Capabilities, level: int | None = None, exclude: Exclusions = NOTHING) -> list[int]:
-    """The levels of a search: the one that is named, or every one that is offered and has something to draw.
+    """The levels of a search: the named level, or all levels that the implementation offers and that can be drawn.
 
     Args:
         capabilities: those of the implementation.

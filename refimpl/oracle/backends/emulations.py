@@ -1,7 +1,7 @@
 """Hardware with an arithmetic of its own, emulated in NumPy or in this library's loops; each declares what it does.
 
-The oracle must find nothing in one that does what it declares, and must find one that does worse: with ``declaring``
-an emulation can be given the declaration of another one.
+The oracle must report no cause for an emulation that computes as it declares, and must report one that computes worse.
+``declaring`` gives an emulation the declaration of another one.
 
     refimpl oracle check refimpl.oracle.backends.emulations:tf32
 

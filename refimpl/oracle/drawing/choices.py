@@ -63,8 +63,8 @@ class Exclusions(NamedTuple):
     patterns: frozenset[frozenset[str]] = frozenset()
     """Sets of traits (see ``oracle.traits``): a program that has all traits of one is drawn anew."""
     aside: frozenset[tuple[frozenset[str], str]] = frozenset()
-    """(traits, place): a program that has these traits is drawn, and what is wrong of that place in it is not told
-    again; the rest of it is judged."""
+    """(traits, place): programs with these traits are drawn, but wrong arrays of that place are not reported again;
+    their other arrays are judged."""
 
     def also(
         self, *, operator: str = "", requirement: str = "", many_readers: bool = False, together: Sequence[str] = (),
