@@ -190,20 +190,6 @@ class Life:
         ))
 
 
-def features_of(program: Program) -> list[str]:
-    """The members of FEATURES that a program has, without refusals, which cost little, and long lists."""
-    steps = program["steps"]
-    done = [step["do"] for step in steps]
-    first = next((i for i, do in enumerate(done) if do in ("push", "pushpull")), len(done))
-    shown = {
-        "store/compression": "compress" in done, "store/rows": any("rows" in step for step in steps),
-        "store/files": bool({"save", "load"} & set(done)),
-        "store/updater after a push": not {"updater", "optimizer"}.isdisjoint(done[first:])
-        and {"updater", "optimizer"}.isdisjoint(done[:first]),
-    }
-    return [feature for feature, has in shown.items() if has]
-
-
 def store_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
     """Level 6: pushes of any number of arrays to int or text keys, with updaters, optimizers, compression and files."""
     life = Life(draw, capabilities, exclude)
