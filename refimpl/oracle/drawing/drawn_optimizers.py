@@ -26,7 +26,7 @@ RULES: dict[str, dict[str, Numbers]] = {
 }
 """Every deterministic rule, and arguments of its own that may be drawn."""
 WHOLE = frozenset({"batch_scale"})
-HALVES = frozenset({"sgd", "ccsgd", "nag", "lars", "lamb", "adam", "rmsprop", "signum", "test"})
+HALVES = frozenset({"sgd", "ccsgd", "nag", "lars", "lbsgd", "lamb", "adam", "rmsprop", "signum", "test"})
 """Rules that step float16 weights through a float32 copy."""
 ROWS = frozenset({"sgd", "adam", "ftrl", "adagrad", "groupadagrad"})
 """Rules that take row_sparse gradients for dense weights."""

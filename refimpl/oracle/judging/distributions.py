@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +39,9 @@ class Distribution(NamedTuple):
     """Whether x can be drawn."""
     centre: float = 0.0
     scale: float = 1.0
+    low: float = -math.inf
+    high: float = math.inf
+    """The ends of what can be drawn."""
 
     def middle(self, x: np.ndarray) -> np.ndarray:
         """A number between -1/2 and 1/2 whose mean is 0: how much lies below x, less a half."""
@@ -55,13 +58,23 @@ class Distribution(NamedTuple):
         centre: float = 0.0, scale: float = 1.0,
     ) -> Distribution:
         """One with the distribution function ``function``, on an interval."""
-        return cls(text, function, function, lambda x: (x >= low) & (x <= high), centre, scale)
+        return cls(text, function, function, lambda x: (x >= low) & (x <= high), centre, scale, low, high)
 
     @classmethod
     def uniform(cls, low: float, high: float) -> Distribution:
         """Uniform between two numbers."""
         return cls.continuous(
             f"uniform({low:g}, {high:g})", lambda x: np.clip((x - low) / (high - low), 0, 1), low, high
+        )
+
+    @classmethod
+    def steps(cls, text: str, values: Sequence[float] | np.ndarray, chances: Sequence[float] | np.ndarray) -> Distribution:
+        """On some numbers, in order, with these chances."""
+        sums = np.concatenate([[0.0], np.cumsum(chances)])
+        sums[-1] = 1.0
+        return cls(
+            text, lambda x: sums[np.searchsorted(values, x, "right")], lambda x: sums[np.searchsorted(values, x)],
+            lambda x: np.isin(x, values), low=float(values[0]), high=float(values[-1]),
         )
 
     @classmethod
@@ -79,7 +92,8 @@ class Distribution(NamedTuple):
             place = np.clip(x - first, 0, len(chances) - 1).astype(int)
             return inside & (x < first + len(chances)) & (chances[place] > 0)
 
-        return cls(text, up_to, lambda x: up_to(np.ceil(x) - 1), possible)
+        last = math.inf if open_end else first + len(chances) - 1
+        return cls(text, up_to, lambda x: up_to(np.ceil(x) - 1), possible, low=first, high=last)
 
 
 def normal(mean: float, deviation: float) -> Distribution:

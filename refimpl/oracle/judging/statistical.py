@@ -51,7 +51,7 @@ def can_judge(program: Program) -> bool:
         return True
     if len(operators(program)) != 1:
         return False
-    name, p, inputs = _drawing(program)
+    name, p, inputs = drawing(program)
     if name in ("Dropout", "LeakyReLU", "_shuffle"):
         return True
     if not name.startswith("_sample_"):
@@ -59,7 +59,7 @@ def can_judge(program: Program) -> bool:
     return all(has_distribution(name, p, [*block]) for block in zip(*inputs, strict=True))
 
 
-def _drawing(program: Program) -> tuple[str, Any, list[np.ndarray]]:
+def drawing(program: Program) -> tuple[str, Any, list[np.ndarray]]:
     """The operator that draws numbers: its name, parameters and inputs."""
     node = next(node for node in program["nodes"] if node["op"] != "null")
     inputs = [array_of(program["arrays"][program["nodes"][number]["name"]]) for number, _ in node["inputs"]]
@@ -77,7 +77,7 @@ def unlikely(program: Program, trace: Trace) -> list[Unlikely]:
     with np.errstate(all="ignore"):
         if program["level"] == 5:
             return list(_langevin(program, trace))
-        name, p, inputs = _drawing(program)
+        name, p, inputs = drawing(program)
         if name in ("Dropout", "LeakyReLU"):
             return list(_masked(program, trace, name, p, inputs[0]))
         outputs = [(where, value) for where, value in trace.items() if where.endswith("/output0")]
@@ -89,7 +89,7 @@ def unlikely(program: Program, trace: Trace) -> list[Unlikely]:
 # --- tests --------------------------------------------------------------------------------------
 
 
-def _limit(count: int, width: float = 1.0) -> float:
+def limit(count: int, width: float = 1.0) -> float:
     """How far the mean of ``count`` numbers from an interval of ``width`` may be from its expectation (Hoeffding)."""
     return width * math.sqrt(LOGARITHM / (2 * max(count, 1)))
 
@@ -110,7 +110,7 @@ def doubts(values: np.ndarray, right: Distribution) -> Iterator[str]:
     below, up_to = np.searchsorted(ordered, at, "left") / count, np.searchsorted(ordered, at, "right") / count
     left, mine = right.below(at), right.up_to(at)
     apart = np.maximum(np.abs(below - left), np.abs(up_to - mine))
-    worst, allowed = int(apart.argmax()), _limit(count) + ROUNDING
+    worst, allowed = int(apart.argmax()), limit(count) + ROUNDING
     if apart[worst] > allowed:
         yield (
             f"of {count} numbers of {right.text} {up_to[worst]:.4f} are up to {at[worst]:.6g}, expected "
@@ -142,7 +142,7 @@ def independent(parts: np.ndarray, text: str, others: np.ndarray | None = None) 
             "neighbours": (parts[0:2 * half:2], parts[1:2 * half:2]), "halves": (parts[:half], parts[half:2 * half]),
         }
     for name, (one, other) in pairs.items():
-        together, allowed = float((one * other).mean()), _limit(len(one), 0.5)
+        together, allowed = float((one * other).mean()), limit(len(one), 0.5)
         if abs(together) > allowed:
             yield (
                 f"{name} of numbers of {text} depend on each other: their mean product is {together:.4g}, allowed is "
@@ -250,7 +250,7 @@ def _factors(
     one = kept[tuple(slice(0, 1) if axis in p.axes else slice(None) for axis in range(data.ndim))]
     if not np.array_equal(np.broadcast_to(one, kept.shape), kept):
         yield f"along the axes {list(p.axes)} one decision holds for all, and some are others"
-    share, allowed = float(one.mean()), _limit(one.size)
+    share, allowed = float(one.mean()), limit(one.size)
     if abs(share - (1 - p.p)) > allowed:
         yield f"{share:.4f} of {one.size} elements are kept, expected {1 - p.p:.4f} within {allowed:.4f}"
         return

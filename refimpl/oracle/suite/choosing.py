@@ -20,6 +20,7 @@ from ..numbering import program_of
 from ..programs.program import operators
 from ..programs.values import STYLES
 from ..traits import traits_of
+from .random_cases import FEW, certain_dropout, shares
 
 GROUPS = {1: "forward", 2: "graph", 3: "module", 4: "buckets", 5: "optimizer", 6: "store"}
 """Level -> how cases are named that are not of one operator."""
@@ -28,11 +29,7 @@ PER_LEVEL = {1: 0, 2: 24, 3: 16, 4: 10, 5: 40, 6: 24}
 DRAWN = 5
 """Programs that are drawn for each that is chosen."""
 DTYPES = ("float32", "float32", "float32", "float64", "float16")
-MASKS = ("Dropout",)
-"""Operators that draw numbers and have a gradient."""
 PLAIN = tuple(style for style in STYLES if style != "special")
-RANDOM_SIZE = 400
-"""Numbers that an array has which an operator draws, about."""
 
 
 class Chosen(NamedTuple):
@@ -67,7 +64,7 @@ def chosen(
         if level <= 2:
             for name in offered() if only is None else only:
                 number = cases if level == 2 or not get(name).has_gradient else (cases + 1) // 2
-                if level == 1 or (get(name).has_gradient and (name in able or name in MASKS)):
+                if level == 1 or (get(name).has_gradient and (name in able or name == "Dropout")):
                     yield from _named(level, name, _both(partial(_of_operator, seed, level, name), number, usable))
         if only is None:
             number = cases * PER_LEVEL[level]
@@ -90,17 +87,23 @@ def _both(
 
 def _of_operator(seed: int, level: int, name: str, rich: bool) -> Iterator[tuple[Program, bool]]:
     """Programs of one operator, endlessly; rich ones have other types and special values, every second one corners."""
-    draws = name in random_operators() and name not in drawable()
+    draws, always = name in random_operators(), name not in drawable()
     alone = Capabilities(level=level, operators=frozenset((name,)), most_operators=1, styles=PLAIN)
     if rich:
         alone = alone._replace(styles=STYLES, dtypes=DTYPES)
     for number in count(10_000 * rich):
-        if draws:
-            draw = SeededDraw(f"suite/{seed}/{level}/{name}/{number}")
-            yield random_program(draw, [name], level, RANDOM_SIZE), False
+        if draws and (always or number % 4 == 0):
+            yield _random(SeededDraw(f"suite/{seed}/{level}/{name}/{number}"), level, name, number, rich), False
         else:
             corners = name in changing() or (rich and number % 2 == 1)
             yield program_of(seed, number, alone._replace(corners=corners), level=level), corners
+
+
+def _random(draw: SeededDraw, level: int, name: str, number: int, rich: bool) -> Program:
+    """A program whose numbers are counted, or one of which their ranges are known, or Dropout without chance."""
+    if name == "Dropout" and number % 3 == 0:
+        return certain_dropout(draw, level)
+    return random_program(draw, [name], level, FEW) if level == 2 or number % 2 else shares(draw, name, double=rich)
 
 
 def _any(seed: int, level: int, rich: bool) -> Iterator[tuple[Program, bool]]:
@@ -134,10 +137,17 @@ def _some(drawn: Iterator[tuple[Program, bool]], number: int) -> Iterator[tuple[
 def _features(program: Program) -> set[Any]:
     """What a program has that others may lack: traits, parameters, and of each input its rank, style and kind."""
     found: set[Any] = set(traits_of(program))
+    for step in program["steps"]:
+        if "optimizer" in step:
+            found.update((step["optimizer"], spec["dtype"]) for spec in program["arrays"].values())
+            found.update((step["optimizer"], *each) for each in step.get("parameters", {}).items())
     for node in program.get("nodes", ()):
         if node["op"] == "null":
             continue
-        found.update((node["op"], key, value) for key, value in node.get("attrs", {}).items())
+        given = node.get("attrs", {})
+        found.update((node["op"], key, value) for key, value in given.items())
+        words = {key: value if value[:1].isalpha() else "" for key, value in given.items()}
+        found.add((node["op"], *sorted(words.items())))  # which are given, and which words go together
         for place, (number, _) in enumerate(node.get("inputs", ())):
             spec = program["arrays"].get(program["nodes"][number]["name"])
             if spec is not None and program["level"] <= 2:

@@ -15,8 +15,8 @@ import numpy as np
 from ...base import decides
 from ..judging.comparing import judged
 from ..judging.reference import Expected, Program, Trace, Truth
-from ..judging.statistical import draws_numbers
 from .elements import Number, number, numbers
+from .random_cases import is_certain, is_known, known
 
 SPARE_DIGITS = 3
 """Decimals of an expected value beyond the first one that its bound reaches."""
@@ -41,8 +41,12 @@ def expected_arrays(program: Program) -> dict[str, Any]:
     """
     truth = Truth(program)
     ours: Trace = truth.trace
-    if draws_numbers(program):
-        return {name: {**_form(array), "bound": "free"} for name, array in ours.items()}
+    if not is_certain(program):
+        found = known(program, ours) if is_known(program) else {}
+        return {
+            name: _written(array, *found[name]) if name in found else {**_form(array), "bound": "free"}
+            for name, array in ours.items()
+        }
     first, proved = truth.expected, truth.proved
     if proved is None:
         raise Unproved
