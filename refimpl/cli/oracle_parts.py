@@ -14,9 +14,9 @@ BackendName = Annotated[
 ]
 
 
-def part_of(name: str) -> Any:
-    """A module of the oracle, which needs the packages of `pip install "refimpl[oracle]"`."""
+def part_of(name: str, extra: str = "oracle") -> Any:
+    """A module of the oracle, which needs the packages of `pip install "refimpl[oracle]"`, or of another extra."""
     try:
         return importlib.import_module(f"refimpl.oracle.{name}")
     except ModuleNotFoundError as error:
-        raise refuse("Cli/oracle-extra", f'{error}; install it with: pip install "refimpl[oracle]"') from None
+        raise refuse("Cli/oracle-extra", f'{error}; install it with: pip install "refimpl[{extra}]"') from None

@@ -33,19 +33,24 @@ def export(
     programs: Annotated[int, typer.Option(min=1, help="Cases of level 2 that each operator has.")] = 8,
     operators: Annotated[str, typer.Option(help="Only cases of these operators, as relu,dot.")] = "",
     seed: Annotated[int, typer.Option(help="Which cases.")] = 0,
+    onnx: Annotated[bool, typer.Option("--onnx", help="Also as folders of tests that ONNX's runner reads.")] = False,
 ) -> None:
     """Write a suite of cases as files, which answers of any language are judged by."""
     exporting, offered = part_of("suite.exporting"), part_of("suite.choosing").offered()
+    if onnx:
+        part_of("suite.onnx_folders", "onnx")
     only = operators.split(",") if operators else None
     try:
         unknown = [name for name in only or () if name not in offered]
         if unknown:
             raise ValueError(f"there are no cases of operator {unknown[0]}")
-        manifest = exporting.export(folder, seed, _levels(level), programs, only, _note)
+        manifest = exporting.export(folder, seed, _levels(level), programs, only, _note, onnx=onnx)
     except (OSError, ValueError) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
     counts = ", ".join(f"{count} {tier}" for tier, count in manifest["elements"].items())
     say(f"{folder}: {manifest['cases']} cases of {len(manifest['operators'])} operators; elements: {counts}")
+    if onnx:
+        say(f"{folder / 'onnx'}: {manifest['onnx']} tests")
 
 
 def answer(

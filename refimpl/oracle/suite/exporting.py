@@ -115,7 +115,7 @@ def clauses_of(program: Program) -> list[str]:
 
 def export(
     folder: Path, seed: int = 0, levels: Sequence[int] = LEVELS, programs: int = PROGRAMS,
-    only: Sequence[str] | None = None, note: Callable[[str], None] | None = None,
+    only: Sequence[str] | None = None, note: Callable[[str], None] | None = None, *, onnx: bool = False,
 ) -> dict[str, Any]:
     """Write a suite; the same arguments give the same bytes.
 
@@ -126,6 +126,7 @@ def export(
         programs: how many cases of level 2 each operator has.
         only: names of operators; None for all.
         note: is told the name of every case.
+        onnx: whether to write cases of level 1 as tests of ONNX's runner too, see ``onnx_folders``.
 
     Returns:
         the manifest.
@@ -135,6 +136,7 @@ def export(
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} is no empty folder")
+    folders = _folders(folder) if onnx else None
     (folder / "cases").mkdir(parents=True)
     counts: dict[str, Counter[str]] = {"levels": Counter(), "tiers": Counter(), "elements": Counter()}
     names: set[str] = set()
@@ -148,6 +150,8 @@ def export(
                 count += 1
                 names.update(case["operators"])
                 _count(counts, case)
+                if folders is not None and level == 1:
+                    folders.write(case)
                 if note is not None:
                     note(case["case"])
         files.append({"file": f"cases/{path.name}", "cases": count, "sha256": _hash(path)})
@@ -158,9 +162,16 @@ def export(
         "suite": FORMAT, "version": VERSION, "licence": LICENCE, "seed": seed, "programs": programs,
         "cases": sum(file["cases"] for file in files), "files": files, "operators": sorted(names),
         **{key: dict(sorted(each.items())) for key, each in counts.items()},
+        **({} if folders is None else {"onnx": folders.count}),
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8", newline="\n")
     return manifest
+
+
+def _folders(folder: Path) -> Any:
+    from .onnx_folders import Folders  # the package onnx is no dependency
+
+    return Folders(folder)
 
 
 def _count(counts: dict[str, Counter[str]], case: Case) -> None:
