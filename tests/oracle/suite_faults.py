@@ -6,11 +6,16 @@ A clause is about numbers if the code that decides it is on a page or in a modul
 nothing. Its fault is the first one, in an order that the seed gives, with which a test of the clause fails
 (``tests.meta.mutant_run``). The fault is made in a child of this process, which runs the cases of the operators of the
 page, or of the levels that run the module, until one fails. The same case must pass without the fault.
+
+    python -m tests.oracle.suite_faults SUITE RESULTS.jsonl --again
+
+makes the faults of a file of results once more, and writes there which cases of another suite fail.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import itertools
 import json
 import logging
@@ -18,7 +23,7 @@ import os
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -202,15 +207,14 @@ class Plugin(InsteadOfTests):
             if count == self.options.clauses:
                 break
             row = known.get(clause.name)
-            if row is None or (self.options.again and row.get("met") == ""):
+            if row is None:
                 row = self.row_of(finder, cases, clause)
                 known[clause.name] = row
                 with self.options.results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
             count += "met" in row
             out(f"{count} {clause.name}: {row.get('met') or row.get('note') or 'NO CASE FAILS'}")
-        counted = [row for row in known.values() if "met" in row]
-        out(f"{sum(bool(row['met']) for row in counted)} of {len(counted)} faults fail a case")
+        out(summary(known.values()))
 
     def row_of(self, finder: Finder, cases: Cases, clause: trace.Clause) -> dict[str, Any]:
         """The result of a clause."""
@@ -220,10 +224,62 @@ class Plugin(InsteadOfTests):
         names = cases.of(ROOT / fault.file, mutant_run.on_page(clause))
         if not names:
             return {"clause": clause.name, "note": f"no cases for {fault.file}"}
-        name, text = met(cases, fault, names)
-        row = {"clause": clause.name, "fault": str(fault), "cases": len(names), "met": name, "how": text}
-        right = cases.wrong(name) if name else ""
-        return {**row, "met": "", "how": f"fails without the fault too: {right}"} if right else row
+        return {"clause": clause.name, "fault": str(fault), **outcome(cases, fault, names)}
+
+
+def outcome(cases: Cases, fault: mutants.Mutant, names: Sequence[str]) -> dict[str, Any]:
+    """What a row says of the cases."""
+    name, text = met(cases, fault, names)
+    if name:  # a child runs it: loops that this process has run would keep their code in later children
+        how, right = child(lambda: cases.wrong(name), SECONDS)
+        if how != "done" or right[0]:
+            name, text = "", f"fails without the fault too: {right}"
+    return {"cases": len(names), "met": name, "how": text}
+
+
+def summary(rows: Iterable[dict[str, Any]]) -> str:
+    """How many faults fail a case."""
+    counted = [row for row in rows if "met" in row]
+    return f"{sum(bool(row['met']) for row in counted)} of {len(counted)} faults fail a case"
+
+
+def made_again(text: str) -> mutants.Mutant | None:
+    """The fault that a row describes, at the line that is nearest; None where the code has no such place."""
+    head, after = text.split("  ->  ")
+    where, function, kind, before = head.split(": ", 3)
+    name, _, line = where.partition(":")
+    file = ROOT / name
+
+    def wanted(node: Any) -> bool:
+        return getattr(mutants.function_of(file, node), "name", "<lambda>") == function
+
+    found = [mutants.mutant(ROOT, file, place) for place in mutants.places(file, wanted) if place[1] == kind]
+    alike = [fault for fault in found if (fault.before, fault.after) == (before, after)]
+    return min(alike, key=lambda fault: abs(fault.line - int(line)), default=None)
+
+
+def again(options: argparse.Namespace) -> None:
+    """Make the faults of the file of results once more, and write which cases fail."""
+    rows = {row["clause"]: row for row in rows_of(options.results)}
+    faults = {clause: made_again(row["fault"]) for clause, row in rows.items() if "fault" in row}
+    for fault in filter(None, faults.values()):
+        name = ".".join(fault.file.with_suffix("").parts)
+        importlib.import_module(name if name.startswith("refimpl.") else f"refimpl.{name}")
+    ThreadPool._start_threads = lambda self: None  # a child of this process has none of its threads
+    mutants.loaded()
+    cases = Cases(options.suite)
+    for clause, fault in faults.items():
+        row = rows[clause]
+        if fault is None:
+            print(f"{clause}: there is no such place any more: {row['fault']}", flush=True)
+            continue
+        names = cases.of(ROOT / fault.file, fault.file.parts[0] == "kernels")
+        first = sorted(names, key=lambda name: name != row["met"])
+        rows[clause] = {"clause": clause, "fault": str(fault), **outcome(cases, fault, first)}
+        print(f"{clause}: {rows[clause]['met'] or 'NO CASE FAILS'}", flush=True)
+    text = "".join(json.dumps(row) + "\n" for row in rows.values())
+    options.results.write_text(text, encoding="utf-8", newline="\n")
+    print(summary(rows.values()))
 
 
 def drawn(finder: Finder, seed: int) -> Iterator[trace.Clause]:
@@ -252,7 +308,7 @@ def main() -> int:
     parser.add_argument("results", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--clauses", type=int, default=100)
-    parser.add_argument("--again", action="store_true", help="try the clauses again of which no case failed")
+    parser.add_argument("--again", action="store_true", help="make the faults of RESULTS again")
     options = parser.parse_args()
     if os.environ.get("NUMBA_DISABLE_JIT") != "1":
         os.environ["NUMBA_DISABLE_JIT"] = "1"
@@ -260,6 +316,9 @@ def main() -> int:
     logging.disable()
     warnings.simplefilter("ignore")
     options.suite, options.results = options.suite.resolve(), options.results.resolve()
+    if options.again:
+        again(options)
+        return 0
     folders = [str(ROOT / "tests" / "unit"), str(ROOT / regions.trace.LAW_FILE)]
     return pytest.main(["-q", "--no-header", "-p", "no:cacheprovider", *folders], plugins=[Plugin(options)])
 
