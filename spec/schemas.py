@@ -1,4 +1,4 @@
-"""Writes the JSON Schemas of the oracle's programs and messages, in ``refimpl/oracle/schema``.
+"""Writes the JSON Schemas of the oracle: of programs and messages in ``refimpl/oracle/schema``, of cases with its suite.
 
     python spec/schemas.py            writes the files
     python spec/schemas.py --check    exit code 1 when a file is not what would be written
@@ -24,6 +24,7 @@ from spec import generated  # noqa: E402
 
 Schema = dict[str, Any]
 FOLDER = ROOT / "refimpl/oracle/schema"
+CASE = ROOT / "refimpl/oracle/suite/schema/case.schema.json"
 LEVELS = {"executor": (1, 2), "module": (3,), "bucketing": (4,), "optimizer": (5,), "store": (6,), "cluster": (7,)}
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TEXT: Schema = {"type": "string", "maxLength": program.LONGEST_TEXT}
@@ -55,6 +56,10 @@ ARRAY = _object(
     seed={"type": "integer", "minimum": 0, "maximum": 2**32 - 1},
     elements=_list({"anyOf": [{"type": "number"}, {"enum": ["nan", "inf", "-inf"]}]}, values.LARGEST_ARRAY),
 )
+WITH_ELEMENTS = _object(
+    ["shape", "dtype", "elements"], **{key: ARRAY["properties"][key] for key in ("shape", "dtype", "elements")}
+)
+"""What an array is in a case of a suite."""
 REFERENCE = _object(["array"], array={"type": "integer", "minimum": 0})
 """What an array is in a request to a worker that reads arrays as bytes."""
 
@@ -125,6 +130,27 @@ def _listed(names: Schema) -> Schema:
     return {"type": "array", "items": _tuple(names, {"enum": list(messages.TYPES)}, sides)}
 
 
+def case_schema() -> Schema:
+    """The schema of a case of a suite."""
+    made = program_schema(WITH_ELEMENTS)
+    definitions = {**made.pop("$defs"), "program": made}
+    words: Schema = {"type": "array", "items": {"type": "string"}}
+    bound: Schema = {"anyOf": [{"type": "number", "minimum": 0}, {"const": "free"}]}
+    expected = _object(
+        ["shape", "dtype", "bound"], shape={"type": "array", "items": {"type": "integer", "minimum": 0}},
+        dtype={"enum": list(messages.TYPES)},
+        elements={"type": "array", "items": ARRAY["properties"]["elements"]["items"]},
+        bound={"anyOf": [bound, {"type": "array", "items": bound}]},
+    )
+    properties: Schema = {
+        "case": {"type": "string"}, "level": {"type": "integer", "minimum": 1, "maximum": 6}, "operators": words,
+        "clauses": words, "tier": {"enum": ["exact", "bounded", "free"]}, "corner": {"type": "boolean"},
+        "styles": words, "program": {"$ref": "#/$defs/program"},
+        "trace": {"type": "object", "additionalProperties": expected},
+    }
+    return {**_object(list(properties), **properties), "$defs": definitions}
+
+
 def files() -> dict[Path, str]:
     """The files, and what each should hold."""
     request = program_schema(REFERENCE)
@@ -149,7 +175,9 @@ def files() -> dict[Path, str]:
             "title": "An answer to one program", "anyOf": [_object(["arrays"], arrays=_listed(named)), error],
         },
     }
-    return {FOLDER / f"{name}.json": _text({"$schema": DIALECT, **schema}) for name, schema in schemas.items()}
+    made = {FOLDER / f"{name}.json": schema for name, schema in schemas.items()}
+    made[CASE] = {"title": "A case of a suite", **case_schema()}
+    return {path: _text({"$schema": DIALECT, **schema}) for path, schema in made.items()}
 
 
 def _text(schema: Schema) -> str:

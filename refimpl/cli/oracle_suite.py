@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import sys
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +21,19 @@ Suite = Annotated[Path, typer.Argument(help="The folder of the suite.")]
 def _note(name: str) -> None:
     if sys.stderr.isatty():
         print(f"\r{name}\033[K", end="\r", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _muted() -> Iterator[None]:
+    """No warnings of this library, which drawn programs provoke on purpose."""
+    before = logging.root.manager.disable
+    logging.disable()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
 
 
 def _levels(text: str) -> tuple[int, ...]:
@@ -44,7 +61,8 @@ def export(
         unknown = [name for name in only or () if name not in offered]
         if unknown:
             raise ValueError(f"there are no cases of operator {unknown[0]}")
-        manifest = exporting.export(folder, seed, _levels(level), programs, only, _note, onnx=onnx)
+        with _muted():
+            manifest = exporting.export(folder, seed, _levels(level), programs, only, _note, onnx=onnx)
     except (OSError, ValueError) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
     counts = ", ".join(f"{count} {tier}" for tier, count in manifest["elements"].items())

@@ -139,7 +139,7 @@ def _features(program: Program) -> set[Any]:
     found: set[Any] = set(traits_of(program))
     for step in program["steps"]:
         if "optimizer" in step:
-            found.update((step["optimizer"], spec["dtype"]) for spec in program["arrays"].values())
+            found.update((step["optimizer"], spec["dtype"]) for spec in program.get("arrays", {}).values())
             found.update((step["optimizer"], *each) for each in step.get("parameters", {}).items())
     for node in program.get("nodes", ()):
         if node["op"] == "null":
