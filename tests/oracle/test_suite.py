@@ -10,14 +10,18 @@ import subprocess
 import numpy as np
 import pytest
 
+from refimpl.oracle import trace_of
 from refimpl.oracle.backends.ours import Ours
 from refimpl.oracle.backends.variants import variant
+from refimpl.oracle.drawing.draws import SeededDraw
 from refimpl.oracle.judging.reference import Expected
 from refimpl.oracle.suite import answering, verdicts
 from refimpl.oracle.suite.elements import number, rounded, with_elements
-from refimpl.oracle.suite.expecting import above, folded
+from refimpl.oracle.suite.expecting import above, expected_arrays, folded
 from refimpl.oracle.suite.exporting import export
+from refimpl.oracle.suite.random_cases import shares
 
+from .json_schemas import allows
 from .test_cli_oracle import refimpl  # noqa: F401  # a fixture
 
 OPERATORS = ["exp", "relu", "softmax", "sum"]
@@ -97,6 +101,84 @@ def test_same_seed_same_bytes(suite, tmp_path) -> None:
     export(tmp_path / "again", seed=3, levels=[1, 2], programs=4, only=OPERATORS)
     for path in sorted(suite.rglob("*")):
         assert path.is_dir() or path.read_bytes() == (tmp_path / "again" / path.relative_to(suite)).read_bytes()
+
+
+# --- random numbers -----------------------------------------------------------------------------------
+
+
+def expected(program):
+    return expected_arrays(with_elements(program))
+
+
+@pytest.mark.clause("oracle/suite-random")
+@pytest.mark.parametrize("name", ["_random_normal", "_random_randint", "_sample_poisson", "_sample_multinomial",
+                                  "_shuffle", "Dropout"])
+def test_shares_are_probabilities(name) -> None:
+    program = shares(SeededDraw(f"shares {name}"), name, double=False)
+    arrays = list(expected(program).values())
+    assert len(arrays) >= 6
+    trace = list(trace_of(program).values())
+    for array, got in zip(arrays, trace, strict=True):
+        assert got.size == len(array["elements"]) <= 3
+        for value, bound, own in zip(array["elements"], array["bound"], got, strict=True):
+            assert 0 <= value <= 1
+            assert abs(own - value) <= bound <= 0.041
+
+
+@pytest.mark.clause("oracle/suite-random")
+def test_a_share_of_a_uniform_number_by_hand() -> None:
+    nodes = [
+        {"op": "_random_uniform", "name": "u", "attrs": {"low": "-1", "high": "3", "shape": "(20000,)"}},
+        {"op": "_lesser_equal_scalar", "name": "c", "inputs": [[0, 0]], "attrs": {"scalar": "0"}},
+        {"op": "mean", "name": "m", "inputs": [[1, 0]], "attrs": {}},
+    ]
+    steps = [{"do": "bind"}, {"do": "seed", "value": 1}, {"do": "forward", "train": True}]
+    program = {"version": 1, "level": 1, "nodes": nodes, "heads": [[2, 0]], "arrays": {}, "steps": steps}
+    array = expected(program)["2/output0"]
+    assert array["elements"] == [0.25]
+    assert array["bound"] == [pytest.approx((21.416 / 40000) ** 0.5, rel=0.02)]  # Hoeffding, 2 exp(-21.416) = 1e-9
+
+
+@pytest.mark.clause("oracle/suite-random")
+def test_ranges_hold_the_numbers_and_nothing_far_away() -> None:
+    nodes = [{"op": "_random_uniform", "name": "u", "attrs": {"low": "-1", "high": "3", "shape": "(4,)"}}]
+    steps = [{"do": "bind"}, {"do": "seed", "value": 1}, {"do": "forward", "train": True}]
+    program = {"version": 1, "level": 1, "nodes": nodes, "heads": [[0, 0]], "arrays": {}, "steps": steps}
+    array = expected(program)["2/output0"]
+    assert array["elements"] == [1] * 4
+    assert array["bound"] == [pytest.approx(2, rel=0.01)] * 4
+
+
+@pytest.mark.clause("oracle/suite-random")
+def test_dropout_keeps_between_nothing_and_all() -> None:
+    data = {"shape": [2], "dtype": "float32", "elements": [3, -6]}
+    nodes = [{"op": "null", "name": "data"},
+             {"op": "Dropout", "name": "d", "inputs": [[0, 0]], "attrs": {"p": "0.25"}}]
+    head = {"shape": [2], "dtype": "float32", "elements": [1, 1]}
+    steps = [{"do": "bind", "requirements": {"data": "write"}}, {"do": "seed", "value": 1},
+             {"do": "forward", "train": True}, {"do": "backward", "heads": [head]}, {"do": "forward", "train": False}]
+    program = {"version": 1, "level": 2, "nodes": nodes, "heads": [[1, 0]], "arrays": {"data": data}, "steps": steps}
+    arrays = expected(program)
+    assert arrays["2/output0"]["elements"] == pytest.approx([2, -4], rel=1e-3)  # between 0 and 4, and 0 and -8
+    assert arrays["2/output0"]["bound"] == pytest.approx([2, 4], rel=0.02)
+    assert arrays["3/gradient:data"]["elements"] == pytest.approx([2 / 3] * 2, rel=1e-3)
+    assert arrays["4/output0"] == {"shape": [2], "dtype": "float32", "elements": [3, -6], "bound": 0}
+    nodes[1]["attrs"]["p"] = "0"
+    assert expected(program)["3/gradient:data"]["elements"] == [1, 1]
+    assert expected(program)["3/gradient:data"]["bound"] == 0
+
+
+# --- schemas ------------------------------------------------------------------------------------------
+
+
+def test_cases_are_allowed_by_their_schema_and_other_programs_are_not(suite) -> None:
+    schema = json.loads((suite / "schema" / "case.schema.json").read_text())
+    for case in verdicts.programs(suite):
+        assert allows(schema, case)
+    program = case["program"]
+    for other in ({**program, "speed": 1}, {**program, "steps": [{"do": "fly"}]}, {**program, "level": 9},
+                  {**program, "arrays": {"x": {"shape": [1], "dtype": "float32", "style": "dyadic", "seed": 1}}}):
+        assert not allows(schema, {**case, "program": other})
 
 
 # --- verdicts -------------------------------------------------------------------------------------

@@ -62,8 +62,8 @@ def can_judge(program: Program) -> bool:
 def drawing(program: Program) -> tuple[str, Any, list[np.ndarray]]:
     """The operator that draws numbers: its name, parameters and inputs."""
     node = next(node for node in program["nodes"] if node["op"] != "null")
-    inputs = [array_of(program["arrays"][program["nodes"][number]["name"]]) for number, _ in node["inputs"]]
-    return node["op"], get(node["op"]).parse(node["attrs"]), inputs
+    inputs = [array_of(program["arrays"][program["nodes"][number]["name"]]) for number, _ in node.get("inputs", ())]
+    return node["op"], get(node["op"]).parse(node.get("attrs", {})), inputs
 
 
 @decides("oracle/statistical")

@@ -37,9 +37,9 @@ def is_within_tolerances(arrays: dict[str, Any], trace: Trace) -> bool:
 
     Args:
         arrays: the expected arrays of the case.
-        trace: the arrays that answers are compared with.
+        trace: those arrays that answers are compared with, as this implementation computes them.
     """
-    return all(name in arrays and _is_within(arrays[name], out) for name, out in trace.items())
+    return all(_is_within(arrays[name], out) for name, out in trace.items())
 
 
 def _is_within(array: dict[str, Any], out: np.ndarray) -> bool:
@@ -94,8 +94,10 @@ class Folders:
             self.backend.run(case["program"])
         except (Unsupported, Refused):
             pass
-        trace = trace_of(case["program"]) if len(self._handed) == 1 else {}
-        if not trace or not is_within_tolerances(case["trace"], trace):
+        if len(self._handed) != 1:
+            return False
+        trace = {name: array for name, array in trace_of(case["program"]).items() if "/output" in name}
+        if not is_within_tolerances(case["trace"], trace):
             return False
         self._write(f"test_{case['case'].replace('-', '_')}", trace)
         return True
