@@ -1,4 +1,4 @@
-"""Writes the JSON Schemas of the oracle: of programs and messages in ``refimpl/oracle/schema``, of cases with its suite.
+"""Writes the JSON Schemas of the oracle: programs and messages in ``refimpl/oracle/schema``, cases beside its suite.
 
     python spec/schemas.py            writes the files
     python spec/schemas.py --check    exit code 1 when a file is not what would be written

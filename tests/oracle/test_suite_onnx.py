@@ -1,4 +1,4 @@
-"""Cases as tests of ONNX's runner: which become one, what the folders hold, and that the runner passes and fails them."""
+"""Cases as tests of ONNX's runner: which become one, what the folders hold, and what the runner says of them."""
 
 from __future__ import annotations
 

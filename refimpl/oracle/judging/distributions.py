@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Function = Callable[[np.ndarray], np.ndarray]
+Numbers = Sequence[float] | np.ndarray
 
 
 def lower_gamma(shape: float, x: np.ndarray) -> np.ndarray:
@@ -68,7 +69,7 @@ class Distribution(NamedTuple):
         )
 
     @classmethod
-    def steps(cls, text: str, values: Sequence[float] | np.ndarray, chances: Sequence[float] | np.ndarray) -> Distribution:
+    def steps(cls, text: str, values: Numbers, chances: Numbers) -> Distribution:
         """On some numbers, in order, with these chances."""
         sums = np.concatenate([[0.0], np.cumsum(chances)])
         sums[-1] = 1.0

@@ -6,6 +6,7 @@ every right answer: where all that its bounds allow lies inside them.
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -90,10 +91,8 @@ class Folders:
         self._handed.clear()
         if lacks(self.backend.capabilities, case):
             return False
-        try:
+        with contextlib.suppress(Unsupported, Refused):  # whatever it is handed, it refuses
             self.backend.run(case["program"])
-        except (Unsupported, Refused):
-            pass
         if len(self._handed) != 1:
             return False
         trace = {name: array for name, array in trace_of(case["program"]).items() if "/output" in name}
