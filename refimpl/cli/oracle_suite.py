@@ -54,21 +54,20 @@ def export(
 ) -> None:
     """Write a suite of cases as files, which answers of any language are judged by."""
     exporting, offered = part_of("suite.exporting"), part_of("suite.choosing").offered()
-    if onnx:
-        part_of("suite.onnx_folders", "onnx")
+    folders = part_of("suite.onnx_folders", "onnx").Folders(folder) if onnx else None
     only = operators.split(",") if operators else None
     try:
         unknown = [name for name in only or () if name not in offered]
         if unknown:
             raise ValueError(f"there are no cases of operator {unknown[0]}")
         with _muted():
-            manifest = exporting.export(folder, seed, _levels(level), programs, only, _note, onnx=onnx)
+            manifest = exporting.export(folder, seed, _levels(level), programs, only, _note, folders)
     except (OSError, ValueError) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
     counts = ", ".join(f"{count} {tier}" for tier, count in manifest["elements"].items())
     say(f"{folder}: {manifest['cases']} cases of {len(manifest['operators'])} operators; elements: {counts}")
-    if onnx:
-        say(f"{folder / 'onnx'}: {manifest['onnx']} tests")
+    if folders is not None:
+        say(f"{folder / 'onnx'}: {folders.count} tests")
 
 
 def answer(

@@ -17,7 +17,7 @@ from onnx.backend.test import runner  # noqa: E402
 from onnx.backend.test.loader import load_model_tests  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
-from refimpl.oracle.suite.onnx_folders import is_within_tolerances  # noqa: E402
+from refimpl.oracle.suite.onnx_folders import Folders, is_within_tolerances  # noqa: E402
 
 OPERATORS = ["FullyConnected", "floor", "relu", "tile"]
 
@@ -25,7 +25,7 @@ OPERATORS = ["FullyConnected", "floor", "relu", "tile"]
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory):
     folder = tmp_path_factory.mktemp("onnx") / "suite"
-    return folder, export(folder, levels=[1, 2], programs=4, only=OPERATORS, onnx=True)
+    return folder, export(folder, levels=[1, 2], programs=4, only=OPERATORS, folders=Folders(folder))
 
 
 def allowed(out, elements, bound, dtype="float32"):

@@ -115,7 +115,7 @@ def clauses_of(program: Program) -> list[str]:
 
 def export(
     folder: Path, seed: int = 0, levels: Sequence[int] = LEVELS, programs: int = PROGRAMS,
-    only: Sequence[str] | None = None, note: Callable[[str], None] | None = None, *, onnx: bool = False,
+    only: Sequence[str] | None = None, note: Callable[[str], None] | None = None, folders: Any = None,
 ) -> dict[str, Any]:
     """Write a suite; the same arguments give the same bytes.
 
@@ -126,7 +126,7 @@ def export(
         programs: how many cases of level 2 each operator has.
         only: names of operators; None for all.
         note: is told the name of every case.
-        onnx: whether to write cases of level 1 as tests of ONNX's runner too, see ``onnx_folders``.
+        folders: an ``onnx_folders.Folders`` of the same folder, which writes cases of level 1 as tests of ONNX too.
 
     Returns:
         the manifest.
@@ -136,7 +136,6 @@ def export(
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} is no empty folder")
-    folders = _folders(folder) if onnx else None
     (folder / "cases").mkdir(parents=True)
     counts: dict[str, Counter[str]] = {"levels": Counter(), "tiers": Counter(), "elements": Counter()}
     names: set[str] = set()
@@ -166,12 +165,6 @@ def export(
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8", newline="\n")
     return manifest
-
-
-def _folders(folder: Path) -> Any:
-    from .onnx_folders import Folders  # the package onnx is no dependency
-
-    return Folders(folder)
 
 
 def _count(counts: dict[str, Counter[str]], case: Case) -> None:
