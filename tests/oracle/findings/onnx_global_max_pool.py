@@ -1,7 +1,7 @@
 """onnx.reference: GlobalMaxPool of (N, C, W) takes the maximum over the channels too.
 
-onnx 1.23.2, onnx/reference/ops/op_global_max_pool.py: the axes are range(rank - 2, rank), which are the spatial ones for
-rank 4 only. Of rank 3 they are the channels and W; of rank 5 they leave one spatial axis out.
+onnx 1.23.2, onnx/reference/ops/op_global_max_pool.py: the axes are range(rank - 2, rank), which are the spatial ones
+for rank 4 only. Of rank 3 they are the channels and W; of rank 5 they leave one spatial axis out.
 Expected: the page of GlobalMaxPool says that the input is (N x C x H x W) or (N x C x D1 x ... Dn), and that the output
 has the first two dimensions of the input, "while other dimensions are all 1".
 Got: one maximum for all channels, of the shape (N, 1).

@@ -2,7 +2,8 @@
 
 onnx 1.23.2, onnx/reference/ops/op_rnn.py, op_gru.py and op_lstm.py: the argument is there, marked unused ("ARG002").
 Expected: the pages of the three operators have the input sequence_lens, "lengths of the sequences in a batch", and Y_h,
-"the last output value of the hidden": of a sequence of length 1 that is the value after one step. ONNX Runtime gives it.
+"the last output value of the hidden": of a sequence of length 1 that is the value after one step. ONNX Runtime gives
+it.
 Got: all steps run, as if the input were absent.
 """
 

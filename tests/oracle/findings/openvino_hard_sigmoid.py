@@ -1,8 +1,9 @@
 """OpenVINO: an attribute of HardSigmoid or Selu that is 0 is taken for absent, and the default is used.
 
-OpenVINO 2026.4.1, CPU. Of the file of the model it takes alpha = 0 or beta = 0 as if they were not there; LeakyRelu, Elu,
-ThresholdedRelu, Gemm and LRN read a 0. The attribute is in the file: onnx's own evaluator reads it.
-Expected: the page of HardSigmoid says "y = max(0, min(1, alpha * x + beta))", where the defaults are alpha 0.2, beta 0.5.
+OpenVINO 2026.4.1, CPU. Of the file of the model it takes alpha = 0 or beta = 0 as if they were not there; LeakyRelu,
+Elu, ThresholdedRelu, Gemm and LRN read a 0. The attribute is in the file: onnx's own evaluator reads it.
+Expected: the page of HardSigmoid says "y = max(0, min(1, alpha * x + beta))", where the defaults are alpha 0.2, beta
+0.5.
 Got: with alpha 0.25 and beta 0, it adds 0.5.
 """
 

@@ -1,8 +1,8 @@
 """tract: a MatMul of a tensor that Tile or Expand repeats along the summed axis sums it once.
 
 tract 0.23.9, core/src/ops/einsum/mod.rs, declutter_broadcast: it takes a MultiBroadcastTo in front of an EinSum away,
-whichever axes are broadcast. That is right for axes of the result; an axis that is summed is then summed over 1 element.
-Where both inputs lose their repetitions, loading ends with "Trying to substitute a 3,1 by 1,1" instead.
+whichever axes are broadcast. That is right for axes of the result; an axis that is summed is then summed over 1
+element. Where both inputs lose their repetitions, loading ends with "Trying to substitute a 3,1 by 1,1" instead.
 Expected: the page of MatMul says that it behaves as numpy.matmul: (1, 1, 1) times ((1, 10), (2, 20), (3, 30)) is
 (6, 60).
 Got: (1, 10), the product with the first row.
