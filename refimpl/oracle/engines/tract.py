@@ -5,10 +5,13 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import tract
 
 from ..backends.protocol import Unsupported
 from . import Run
+
+LACKS = ("nimplemented", "does not support", "Unsupported DatumType")
 
 
 class Engine:
@@ -26,7 +29,18 @@ class Engine:
                 names = [read.input_name(i) for i in range(read.input_count())]
                 run = read.into_model().into_runnable()
             except tract.TractError as error:
-                if "nimplemented" in str(error):
-                    raise Unsupported(str(error)) from error
-                raise
-        return lambda inputs: [value.to_numpy() for value in run.run([inputs[name] for name in names])]
+                raise _told(error) from error
+
+        def compute(inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+            try:
+                return [value.to_numpy() for value in run.run([inputs[name] for name in names])]
+            except tract.TractError as error:
+                raise _told(error) from error
+
+        return compute
+
+
+def _told(error: Exception) -> Exception:
+    """What an error of tract is: it names operators and types that it lacks, some of them only when they run."""
+    text = str(error).partition("Stack backtrace")[0].strip()
+    return Unsupported(text) if any(word in text for word in LACKS) else error
