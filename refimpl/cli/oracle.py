@@ -44,7 +44,6 @@ def check(
     config: Annotated[Path, typer.Option(help="Differences that are expected.")] = Path("oracle.toml"),
     report: Annotated[Path | None, typer.Option(help="Folder for scripts, results.json and report.html.")] = None,
     shard: Annotated[str, typer.Option(help="Which part of the programs: 1/4 to 4/4.")] = "1/1",
-    shared: Annotated[Path | None, typer.Option(help="File that tells shards what others have found.")] = None,
     repeats: Annotated[int, typer.Option(help="How many more programs may show a cause before it is left out.")] = 3,
     workers: Annotated[int, typer.Option(help="Processes that judge programs; they change only the time.")] = 1,
     address: Annotated[str | None, typer.Option(help="A Ray cluster that runs these processes.")] = None,
@@ -94,14 +93,11 @@ def check(
         if relations:
             result = part_of("relations").search(under_test, **options)
         else:
-            told = None if shared is None else part_of("sharing").Shared(shared, f"{shard} of seed {seed}")
             with part_of("workers").several(load, workers, address) as processes:
-                result = searching.search(
-                    under_test, corpus=corpus and part == 0, shared=told, workers=processes, **options
-                )
+                result = searching.search(under_test, corpus=corpus and part == 0, workers=processes, **options)
     except part_of("drawing.choices").NothingToDraw as error:
         raise refuse("Cli/oracle-input", f"{backend}: {error}") from error
-    except (part_of("sharing").NotShared, part_of("workers").WorkersEnded) as error:
+    except part_of("workers").WorkersEnded as error:
         raise refuse("Cli/oracle-input", str(error)) from error
     say(reporting.summary(result))
     for line in reaching.reached(result):

@@ -52,8 +52,6 @@ class Excluded(NamedTuple):
     """Level -> the number of its first program for which this holds."""
     row: dict[str, Any]
     """What: arguments of ``Exclusions.also``."""
-    by: str
-    """Who found it: empty for this search, else the name of the process that shared it."""
     share: float
     """The part of the drawing that it takes, at the level where it takes most; see ``measuring``."""
 

@@ -24,9 +24,8 @@ from .judging.comparing import Verdict, judge
 from .judging.reference import Program
 from .measuring import Sample, rows_of, told
 from .numbering import as_lists, in_rounds, levels_of
-from .programs.program import name_of, operators
+from .programs.program import operators
 from .results import Excluded, Found, Result, counted_reason
-from .sharing import Shared
 from .stored import corpus as stored_programs
 from .workers import Alone, Shrink, Workers
 
@@ -35,8 +34,7 @@ def search(
     backend: Backend, *, seed: int = 0, programs: int | None = None, seconds: float | None = None, start: int = 0,
     level: int | None = None, exclude: Exclusions = NOTHING, expected: Callable[[Program, Verdict], bool] | None = None,
     most: int | None = None, note: Callable[[Result, Found | None], None] | None = None, repeats: int = 3,
-    corpus: bool = False, step: int = 1, shared: Shared | None = None, explain: bool = True,
-    workers: Workers | None = None,
+    corpus: bool = False, step: int = 1, explain: bool = True, workers: Workers | None = None,
 ) -> Result:
     """Draw and judge programs until a number of them, a time, or a number of causes is reached.
 
@@ -57,7 +55,6 @@ def search(
         corpus: whether to run the stored programs of that level first; their numbers are negative.
         step: the distance between the numbers of programs: shard i of n has the numbers ``start + i``, ``start + i +
             n``, ... with step n.
-        shared: a file through which processes share their exclusions.
         explain: whether to locate the first wrong node of a program, and to run its variants.
         workers: who judges and shrinks; this process by default. The result is the same.
     """
@@ -65,7 +62,7 @@ def search(
         exclude = exclude.also(operator=name)
     levels = levels_of(backend.capabilities, level, exclude)
     hunt = _Hunt(
-        backend, exclude, expected, repeats, seconds, shared=shared, explain=explain, timed=programs is None,
+        backend, exclude, expected, repeats, seconds, explain=explain, timed=programs is None,
         workers=workers or Alone(backend), sample=Sample(backend, seed, levels, exclude),
     )
     hunt.result.drawn = {"seed": seed, "levels": levels, "start": start, "step": step, "exclude": as_lists(exclude)}
@@ -95,12 +92,11 @@ class _Hunt:
 
     def __init__(
         self, backend: Backend, exclude: Exclusions, expected: Callable[[Program, Verdict], bool] | None, repeats: int,
-        seconds: float | None, *, shared: Shared | None, explain: bool, timed: bool, sample: Sample,
-        workers: Workers,
+        seconds: float | None, *, explain: bool, timed: bool, sample: Sample, workers: Workers,
     ) -> None:
         self.backend, self.exclude, self.sample, self.workers = backend, exclude, sample, workers
         self.expected, self.repeats = expected, repeats
-        self.shared, self.explain, self.timed = shared, explain, timed
+        self.explain, self.timed = explain, timed
         self.began = time.monotonic()
         self.end = math.inf if seconds is None else self.began + seconds
         self.result = Result(capabilities=backend.capabilities, levels={level: Counter() for level in sample.levels})
@@ -115,14 +111,9 @@ class _Hunt:
         return time.monotonic() > self.end
 
     def adopt(self, numbers: dict[int, int]) -> Exclusions:
-        """Apply exclusions, of this and of other processes, before the programs of these numbers are drawn."""
-        self.result.excluded += [Excluded(numbers, row, "", share) for row, share in self.waiting]
+        """Apply exclusions before the programs of these numbers are drawn."""
+        self.result.excluded += [Excluded(numbers, row, share) for row, share in self.waiting]
         self.waiting.clear()
-        for by, row in self.shared.news() if self.shared is not None else ():
-            more = self.exclude.also(**row)
-            if more != self.exclude:
-                self.exclude = more
-                self.result.excluded.append(Excluded(numbers, row, by, self.sample.share(row)))
         return self.exclude
 
     def left(self) -> float | None:
@@ -218,7 +209,7 @@ class _Hunt:
         return fresh
 
     def _leave_out(self, found: Found, small: Program) -> None:
-        """Exclude the pattern of a shrunk program, in this process and in others."""
+        """Exclude the pattern of a shrunk program."""
         shown = found.neighbours if small == found.program else ()
         times = found.again - self.repeats
         row = exclusion_of(found.cause, small, shown, times=times)
@@ -230,8 +221,6 @@ class _Hunt:
             self.exclude = more
             self.waiting.append((row, share))
             self._warn(row, share, f"because of the cause {found.cause}")
-            if self.shared is not None:
-                self.shared.tell(row, {"cause": str(found.cause), "program": name_of(small)})
 
     def _explained(
         self, number: int, program: Program, shrink: Shrink

@@ -36,13 +36,26 @@ def _is_module(package: Path, name: str) -> bool:
     return place.is_dir() or place.with_suffix(".pyi").is_file()
 
 
-def _for_types(tree: ast.AST) -> set[int]:
-    """Ids of the nodes under ``if TYPE_CHECKING:``."""
-    return {
-        id(inner) for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test).removeprefix("_") == "TYPE_CHECKING"
-        for part in node.body for inner in ast.walk(part)
-    }
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+def _is_for_types(statement: ast.AST) -> bool:
+    """Whether it is ``if TYPE_CHECKING:``."""
+    return isinstance(statement, ast.If) and ast.unparse(statement.test).removeprefix("_") == "TYPE_CHECKING"
+
+
+def _imports_in(
+    block: list[ast.AST], within: str = "", function: str = ""
+) -> Iterator[tuple[ast.Import | ast.ImportFrom, str]]:
+    """Each import for the running program, with the outermost function around it; expressions are not looked into."""
+    for node in block:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node, function
+        is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        outermost = function or (within + node.name if is_function else "")
+        inside = f"{within}{node.name}." if isinstance(node, ast.ClassDef) else within
+        for name in BLOCKS[_is_for_types(node) :]:
+            yield from _imports_in(getattr(node, name, []), inside, outermost)
 
 
 def functions(tree: ast.AST, within: str = "") -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
@@ -63,23 +76,17 @@ def imports(package: Path) -> list[Import]:
     found: list[Import] = []
     for name, file in known.items():
         tree = ast.parse(file.read_text(encoding="utf-8"))
-        typing = _for_types(tree)
-        inside = {id(node): title for title, function in functions(tree) for node in ast.walk(function)}
         parent = name if file.name == "__init__.py" else name.rpartition(".")[0]
-        for node in ast.walk(tree):
-            if id(node) in typing:
-                continue
+        for node, function in _imports_in(tree.body):
             if isinstance(node, ast.Import):
                 targets = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 above = parent.split(".")[: parent.count(".") + 2 - node.level] if node.level else []
                 assert above or not node.level, f"{file} imports from outside of {package.name}/"
                 base = ".".join([*above, *([node.module] if node.module else [])])
                 whole = [f"{base}.{alias.name}" for alias in node.names]
                 targets = [each if each in known or _is_module(package, each) else base for each in whole]
-            else:
-                continue
-            found += [Import(name, target, node.lineno, inside.get(id(node), "")) for target in targets]
+            found += [Import(name, target, node.lineno, function) for target in targets]
     return found
 
 

@@ -145,8 +145,7 @@ print(json.dumps({
 def told(tree: Path) -> dict[str, Any]:
     """What the script says in a copy of the tree."""
     environment = {
-        **os.environ, "PYTHONPATH": str(tree), "NUMBA_DISABLE_JIT": "1", "PYTHONDONTWRITEBYTECODE": "1",
-        "REFIMPL_CACHE_DIR": str(tree / "cache"),
+        **os.environ, "PYTHONPATH": str(tree), "NUMBA_DISABLE_JIT": "1", "REFIMPL_CACHE_DIR": str(tree / "cache"),
     }
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], cwd=tree, env=environment, capture_output=True, text=True, check=False,

@@ -1,12 +1,10 @@
-"""Root causes from files alone, what shards share, the coverage of five axes, and programs that are drawn again."""
+"""Root causes from files alone, shards, the coverage of five axes, and programs that are drawn again."""
 
 from __future__ import annotations
 
 import json
 import sys
-import threading
 import time
-from collections import Counter
 
 import pytest
 
@@ -17,7 +15,6 @@ from refimpl.oracle.explaining.shrinking import shrink
 from refimpl.oracle.numbering import as_lists, drawn_again, from_lists, share_of
 from refimpl.oracle.pytest_items import shard_of
 from refimpl.oracle.reporting import as_data, progress
-from refimpl.oracle.sharing import NotShared, Shared
 from refimpl.oracle.triage import report, roots, saturation
 
 from .planted_bugs import planted, three_bugs
@@ -98,26 +95,10 @@ def test_another_shard_is_refused(text) -> None:
         shard_of(text)
 
 
-def test_a_cause_that_one_shard_excluded_is_not_hunted_by_another(tmp_path) -> None:
-    backend, path = planted("no add"), tmp_path / "shared"
-    first = search(backend, level=2, start=0, step=2, programs=12, repeats=0, explain=False, shared=Shared(path, "1/2"))
-    told = {json.dumps(each.row) for each in first.excluded}
-    assert told
-    assert {each.by for each in first.excluded} == {""}
-    alone = search(backend, level=2, start=1, step=2, programs=12, explain=False)
-    second = search(backend, level=2, start=1, step=2, programs=12, explain=False, shared=Shared(path, "2/2"))
-    assert {json.dumps(each.row) for each in second.excluded if each.by == "1/2"} >= told
-    assert len(second.found) < len(alone.found)
-    assert all({"by", "row", "cause", "program"} == set(json.loads(line)) for line in path.read_text().splitlines())
-
-
-def test_programs_can_be_drawn_again_whoever_excluded_what(tmp_path) -> None:
+def test_programs_can_be_drawn_again() -> None:
     backend = planted("no add", "tie")
-    Shared(tmp_path / "shared", "elsewhere").tell({"operator": "square", "requirement": "add"}, {})
-    shared = Shared(tmp_path / "shared", "here")
     begun = Exclusions().also(operator="negative")
-    data = stored(search(backend, seed=3, programs=30, repeats=0, explain=False, shared=shared, exclude=begun))
-    assert {by for _, _, by, _ in data["excluded"]} == {"", "elsewhere"}
+    data = stored(search(backend, seed=3, programs=30, repeats=0, explain=False, exclude=begun))
     assert any(before["2"] > 0 for before, *_ in data["excluded"])
     assert {entry["program"]["level"] for entry in data["found"]} == {2}
     for entry in data["found"]:
@@ -128,35 +109,6 @@ def test_programs_can_be_drawn_again_whoever_excluded_what(tmp_path) -> None:
 def test_exclusions_go_through_json() -> None:
     some = Exclusions().also(operator="a").also(operator="b", requirement="add").also(together=["a", "c"])
     assert from_lists(json.loads(json.dumps(as_lists(some.also(many_readers=True))))) == some.also(many_readers=True)
-
-
-def test_lines_of_many_threads_stay_whole_and_an_unfinished_one_waits(tmp_path) -> None:
-    path = tmp_path / "shared"
-    threads = [
-        threading.Thread(target=lambda i=i: [Shared(path, str(i)).tell({"operator": f"o{k}"}, {}) for k in range(20)])
-        for i in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    reader = Shared(path, "0")
-    assert Counter(by for by, _ in reader.news()) == {"1": 20, "2": 20, "3": 20}
-    with path.open("a") as file:
-        file.write('{"by": "9", "row": {"oper')
-    assert reader.news() == []
-    with path.open("a") as file:
-        file.write('ator": "x"}}\n')
-    assert reader.news() == [("9", {"operator": "x"})]
-
-
-@pytest.mark.parametrize("line", [
-    "{", "[]", '{"by": 1, "row": {"operator": "x"}}', '{"by": "a", "row": {"speed": 3}}', '{"by": "a", "row": {}}',
-])
-def test_a_shared_file_of_something_else_is_refused(tmp_path, line) -> None:
-    (tmp_path / "shared").write_text(line + "\n")
-    with pytest.raises(NotShared, match="says nothing that is excluded"):
-        Shared(tmp_path / "shared", "x").news()
 
 
 # --- time changes no result ---------------------------------------------------------------------

@@ -60,7 +60,7 @@ def test_a_cause_that_is_everywhere_hides_no_other() -> None:
     assert "exclusions take more than 10% of the drawing" in summary(result)
     data = json.loads(json.dumps(as_data(result)))
     assert data["warnings"] == result.warnings
-    assert [row[3] for row in data["excluded"]] == [each.share for each in result.excluded]
+    assert [row[2] for row in data["excluded"]] == [each.share for each in result.excluded]
     assert any(line == f"warning: {result.warnings[0]}" for line in reached(result))
 
 
