@@ -124,7 +124,7 @@ def test_programs_that_only_together_end_a_process_are_answered(worker, caplog):
     with caplog.at_level(logging.WARNING):
         answers = worker().run_many(trouble("pair", "fine", "other", "fine"))
     assert kinds(answers) == ["ok"] * 4
-    assert "and does not by a part of the programs" in caplog.text
+    assert "and does not by part of the programs" in caplog.text
 
 
 def test_answers_beside_a_native_error_do_not_count(worker):
@@ -159,5 +159,5 @@ def test_a_backend_with_packs_runs_them_in_its_process():
 
 
 def test_a_request_has_at_most_the_programs_that_the_chapter_says():
-    chapter = (Path(refimpl.__file__).parents[1] / "spec/reference/tools/oracle-protocol.md").read_text(encoding="utf-8")
-    assert f"A request has at most {BATCH} programs." in chapter
+    chapter = Path(refimpl.__file__).parents[1] / "spec/reference/tools/oracle-protocol.md"
+    assert f"A request has at most {BATCH} programs." in chapter.read_text(encoding="utf-8")

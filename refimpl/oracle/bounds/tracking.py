@@ -156,10 +156,10 @@ def _lent(
 
 
 def _end(shadow: Shadow, arrays: list[Any], free: bool) -> None:
-    """Keep the numbers that a loop wrote; with a declaration errors are larger, and places may be open too."""
+    """Keep the numbers that a loop wrote; where a place was open, another may have been written in its stead."""
     for array in arrays:
         array.ended(free)
-        if free and NOW.misplaced and shadow.declared != NOTHING:
+        if free and NOW.misplaced:
             shadow.set_free(array.flat, range(len(array)))
 
 
