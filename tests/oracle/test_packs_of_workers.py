@@ -124,7 +124,7 @@ def test_programs_that_only_together_end_a_process_are_answered(worker, caplog):
     with caplog.at_level(logging.WARNING):
         answers = worker().run_many(trouble("pair", "fine", "other", "fine"))
     assert kinds(answers) == ["ok"] * 4
-    assert "and does not by part of the programs" in caplog.text
+    assert "and does not by a part of its work" in caplog.text
 
 
 def test_answers_beside_a_native_error_do_not_count(worker):

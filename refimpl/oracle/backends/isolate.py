@@ -172,7 +172,7 @@ class Isolated:
 
         run_in_packs(range(len(programs)), self.pack, run, found.__setitem__)
         if ended and not any(isinstance(each, Crashed) for each in found.values()):
-            logging.getLogger(__name__).warning("a process ended (%s), and does not by part of the programs", *ended[:1])
+            logging.getLogger(__name__).warning("a process ended (%s), and does not by a part of its work", ended[0])
         return [found[number] for number in range(len(programs))]
 
     def _together(self, worker: Worker, programs: Sequence[Program]) -> list[Answer]:
