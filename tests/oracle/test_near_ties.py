@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from math import prod
 from typing import Any
 
+import numpy as np
 import pytest
 
 from refimpl.oracle import check_program, judge, trace_of
 from refimpl.oracle.backends import Capabilities, emulations
+from refimpl.oracle.bounds import FIRST_ORDER, RIGOROUS
+from refimpl.oracle.bounds.precision import watched_branches
 from refimpl.oracle.judging.comparing import judge_answer
 
 ROWS = [0.1, 0.2, 0.3], [0.3, 0.2, 0.1]
@@ -72,3 +76,38 @@ def test_a_choice_that_is_clear_is_judged():
 def test_an_implementation_that_computes_in_double_precision_is_right(op, options):
     assert emulations.wide.capabilities == Capabilities(level=6, corners=True)
     assert judge(emulations.wide, near(ROWS, op, **options)).status == "passed"
+
+
+@pytest.mark.clause("oracle/alternatives")
+def test_a_step_of_a_third_may_be_rounded_or_not():
+    """The centres of boxes are multiples of 1 / 3: 1 / 3 - 1 / 8 is another number if 1 / 3 was rounded before."""
+    attrs = {"sizes": "(0.25,)", "ratios": "(1,)", "offsets": "(0, 0.75)"}
+    program = {
+        "version": 1, "level": 1, "heads": [[1, 0]], "steps": [{"do": "bind"}, {"do": "forward"}],
+        "nodes": [
+            {"op": "null", "name": "v"},
+            {"op": "_contrib_MultiBoxPrior", "name": "n", "inputs": [[0, 0]], "attrs": attrs},
+        ],
+        "arrays": {"v": {"shape": [1, 1, 3, 2], "dtype": "float32", "elements": [0.0] * 6}},
+    }
+    check_program(program)
+    answer = emulations.wide.run(program)
+    assert answer["1/output0"].tolist() != trace_of(program)["1/output0"].tolist()
+    verdict = judge_answer(program, answer)
+    assert (verdict.status, verdict.free) == ("passed", 0)
+    answer["1/output0"] += np.float32(2.0**-23)
+    assert judge_answer(program, answer).status == "failed"
+
+
+@pytest.mark.clause("oracle/branch")
+@pytest.mark.parametrize("arithmetic", [FIRST_ORDER, RIGOROUS], ids=["first order", "rigorous"])
+def test_a_comparison_with_a_free_number_is_undecided_even_where_it_is_shown_as_nan(arithmetic):
+    """The logarithm of a number that may be flushed is NaN or minus infinity, and only the latter is less than 1."""
+    free, one, nan = arithmetic.free(math.nan), arithmetic.exactly(1.0), arithmetic.exactly(math.nan)
+    for first, second, expected in (
+        (free, one, True), (one, free, True), (free, 1.0, True), (nan, one, False), (one, nan, False),
+        (arithmetic.rounded(3.0, 0.0), nan, False),
+    ):
+        with watched_branches() as was:
+            assert not first < second
+            assert was() == expected
