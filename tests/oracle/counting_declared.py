@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import argparse
 import logging
-import time
 import warnings
-from collections import Counter
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,11 +22,12 @@ import numpy as np
 
 from refimpl.oracle import judge, program_of
 from refimpl.oracle.backends import emulations
+from refimpl.oracle.judging.comparing import Verdict
 from refimpl.oracle.judging.statistical import draws_numbers
 from refimpl.oracle.programs.values import array_of
 from refimpl.oracle.scoring.fault_search import append
 
-from .counting_alarms import read
+from .counting_alarms import counted, read
 
 SEED, SIZE = 2, 250
 NAMES = (
@@ -79,20 +79,13 @@ class Block(NamedTuple):
         """Run it; a row of the file."""
         backend, wanted = getattr(emulations, self.name), capabilities_of(self.name)
         is_small = "flushed" in backend.declares.as_fields() and self.start // SIZE % 2 == 1
-        statuses: Counter[str] = Counter()
-        elements: Counter[str] = Counter()
-        alarms, began = [], time.process_time()
-        for number in range(self.start, self.start + SIZE):
-            program = program_of(SEED, number, wanted, level=self.level)
-            verdict = judge(backend, with_small_numbers(program) if is_small else program)
-            statuses[verdict.status] += 1
-            elements.update({tier: getattr(verdict, tier) for tier in ("exact", "bounded", "free", "spared")})
-            if verdict.status == "failed":
-                alarms.append([number, verdict.reason[:300]])
-        return {
-            **self._asdict(), "programs": SIZE, "seed": SEED, "statuses": dict(statuses), "elements": dict(elements),
-            "alarms": alarms, "seconds": round(time.process_time() - began, 1),
-        }
+
+        def verdicts() -> Iterator[tuple[list[Any], Verdict]]:
+            for number in range(self.start, self.start + SIZE):
+                program = program_of(SEED, number, wanted, level=self.level)
+                yield [number], judge(backend, with_small_numbers(program) if is_small else program)
+
+        return {**self._asdict(), "programs": SIZE, "seed": SEED, **counted(verdicts())}
 
 
 def judged(rows: list[dict[str, Any]], name: str) -> int:

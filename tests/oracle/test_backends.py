@@ -197,7 +197,7 @@ def test_hanging_ends_after_the_limit():
 
 @pytest.mark.heavy
 def test_several_processes_keep_the_order():
-    with isolate("tests.oracle.toys:Troubled", workers=2, batch=2) as backend:
+    with isolate("tests.oracle.toys:Troubled", workers=2) as backend:
         answers = backend.run_many(trouble("fine", "refuse", "crash", "fine", "unsupported", "fine", "refuse"))
     assert kinds(answers) == ["ok", "Refused", "Crashed", "ok", "Unsupported", "ok", "Refused"]
 

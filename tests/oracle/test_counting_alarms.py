@@ -26,6 +26,9 @@ def test_a_block_tells_of_each_implementation_that_is_wrong(monkeypatch):
     assert [(name, number) for name, number, _ in row["alarms"]] == [("wrong", 5), ("wrong", 6), ("wrong", 7)]
     assert row["statuses"] == {"passed": 3, "failed": 3}
     assert counting_alarms.judged([row, row]) == 12
+    assert counting_alarms.arrays_of([row, row]) == 2 * row["arrays"] >= 12
+    del row["arrays"]  # as blocks from before arrays were counted
+    assert counting_alarms.arrays_of([row]) == 6
 
 
 def test_no_gradient_passes_a_block_even_where_numbers_are_infinite():
@@ -43,7 +46,7 @@ def test_no_gradient_passes_a_block_even_where_numbers_are_infinite():
 def test_blocks_are_all_different_and_have_all_levels():
     some = list(islice(counting_alarms.blocks(), 60))
     assert len(set(some)) == 60
-    assert {block.level for block in some if block.group == "twins"} == {1, 2, 3, 4, 5, 6}
+    assert {block.level for block in some if block.group == "both"} == {1, 2, 3, 4, 5, 6}
     assert [block.start for block in some if block[:2] == ("six", 2)][:3] == [0, 250, 500]
 
 
@@ -52,4 +55,5 @@ def test_the_chapter_has_the_count_of_the_committed_results():
     assert not any(row["alarms"] for row in rows)
     assert len({(row["group"], row["level"], row["start"]) for row in rows}) == len(rows)
     chapter = (RESULTS.parents[2] / "spec/reference/tools/oracle.md").read_text(encoding="utf-8")
+    assert f"{counting_alarms.arrays_of(rows):,} arrays" in chapter
     assert f"{counting_alarms.judged(rows):,} answers" in chapter

@@ -94,3 +94,21 @@ class Troubled:
         self.spoilt = self.spoilt or do == "spoil"
         print("noise on standard output")
         return {"0/ran": np.array([self.ran]), "0/nothing": np.zeros((2, 0)), "0/one": np.float32(2.5)}
+
+
+class Together(Troubled):
+    """Runs programs together, and refuses some packs as a whole."""
+
+    pack = 16
+
+    def run_many(self, programs):
+        names = [program["nodes"][0]["name"] for program in programs]
+        if "alone" in names and names[1:]:
+            raise RuntimeError("these do not go together")
+        found = []
+        for program in programs:
+            try:
+                found.append({**self.run(program), "0/together": np.array(len(programs))})
+            except (Refused, Unsupported) as error:
+                found.append(error)
+        return found

@@ -16,6 +16,7 @@ separate,           products and additions round each by itself, or (``contracte
 contracted
 webgpu              division and exp as wrong as WGSL allows, subnormals flushed
 ordered             the reference, which has its own bits
+wide                every loop in double precision, its results rounded once; every operator, nothing declared
 ==================  =====================================================================================
 """
 
@@ -90,6 +91,18 @@ def _with_flushing(loop: Loop, args: tuple[Any, ...]) -> None:
         x[:] = flushed(x)
 
 
+def _in_doubles(loop: Loop, args: tuple[Any, ...]) -> None:
+    """Run a loop on copies in double precision; those of the same memory are one."""
+    narrow = {(x.flat.ctypes.data, x.size): x for x in args if isinstance(x, Buffer) and x.dtype == np.float32}
+    copies = {at: as_buffer(x.flat.astype(np.float64)) for at, x in narrow.items()}
+    _run(loop, *[
+        copies[x.flat.ctypes.data, x.size].reshape(x.shape) if isinstance(x, Buffer) and x.dtype == np.float32 else x
+        for x in args
+    ])
+    for at, x in narrow.items():
+        x.flat[:] = copies[at].flat
+
+
 @contextmanager
 def _in_loops(run: Run) -> Iterator[None]:
     with plain_kernels(), np.errstate(all="ignore"):
@@ -116,6 +129,7 @@ bfloat16, float16, tf32, tf32_cut = (
 )
 daz = looped("flushing", _with_flushing, flushed="operands")
 ordered = declaring(Ours("plain"), bits=True)
+wide = looped("double precision in every loop", _in_doubles)
 
 
 # --- the operators of ``variants``: other sums and functions -------------------------------------------

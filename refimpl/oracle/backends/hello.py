@@ -14,6 +14,7 @@ from ..programs.values import DTYPES, STYLES
 from .protocol import declared_of
 
 MOST_NAMES = 10_000
+MOST_TOGETHER = 1000
 _NAMES = listed(name, MOST_NAMES)
 CAPABILITIES = fields(
     level=whole(0, 7), operators_=maybe(_NAMES), dtypes_=listed(one_of(*DTYPES)), styles_=listed(one_of(*STYLES)),
@@ -41,7 +42,7 @@ def arithmetic(value: Any) -> str | None:
 
 HELLO = fields(
     protocol=whole(PROTOCOL, PROTOCOL), version_=text, describe_=text, inline_=truth, forks_=truth,
-    capabilities_=CAPABILITIES, declares_=arithmetic, leaves_out_=_NAMES, names_=_NAMES,
+    capabilities_=CAPABILITIES, declares_=arithmetic, leaves_out_=_NAMES, names_=_NAMES, pack_=whole(1, MOST_TOGETHER),
 )
 """What the first message may hold; its chapter says what each field means."""
 
@@ -71,9 +72,10 @@ def hello_of(backend: Any) -> dict[str, Any]:
     said = backend.capabilities._asdict()
     if said["operators"] is not None:
         said["operators"] = sorted(said["operators"])
-    described = getattr(backend, "describe", None)
+    described, pack = getattr(backend, "describe", None), getattr(backend, "pack", 1)
     return {
         "capabilities": json.loads(json.dumps(said)), "version": str(getattr(backend, "version", "")),
         "describe": described() if callable(described) else "", "leaves_out": list(getattr(backend, "leaves_out", ())),
         "declares": declared_of(backend).as_fields(),
+        **({"pack": pack} if pack > 1 and hasattr(backend, "run_many") else {}),
     }

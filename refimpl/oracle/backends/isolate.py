@@ -5,18 +5,21 @@
 
 A worker answers the programs of a batch one by one, so a crash points at the program that was running. That need not be
 the culprit: an earlier program may have damaged memory. So the suspect runs again, alone and in a fresh process; if it
-passes, halving the earlier programs finds the one that damages memory. A worker may fork itself after it has imported
-its library, see ``programs.messages.serve``: a fresh process then starts at once.
+passes, halving the earlier programs finds the one that damages memory. A worker that runs the programs of a batch
+together gets halves of a batch that ends it. A worker may fork itself after it has imported its library, see
+``programs.messages.serve``: a fresh process then starts at once.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import queue
 import re
 import shlex
 import sys
+import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,10 +31,13 @@ from ..bounds import Declared
 from ..drawing.choices import Capabilities
 from ..judging.reference import Program, Trace
 from .hello import capabilities_of
+from .packs import run_in_packs
 from .process import SILENCE, Ended, Worker
 from .protocol import Crashed, Refused, Unsupported
 
 Answer = Trace | Exception
+BATCH = 32
+"""Programs that are sent at once, at most, to a worker that answers them one by one."""
 POISON = re.compile(r"could not execute a primitive|could not (create|initialize)|oneDNN|MKLDNN|CUDA|cuDNN|bad_alloc")
 """Errors after which a process is not asked again: what native libraries say when their state is spoilt."""
 LAST = (
@@ -55,12 +61,12 @@ class Isolated:
         environment: variables to add to, or (where the value is None) to take from the environment.
         limit: seconds that a program may take.
         start_limit: seconds from the start of a process to its first message.
-        batch: programs that are sent at once.
         workers: processes.
         capabilities: those of the backend; None: its first message holds them.
         poison: whether an error's text means that the process must not be used again.
         quiet: whether the standard error of the processes is dropped.
-        give_up: whether the rest of a batch is skipped (Unsupported) after a program without an answer in time.
+        give_up: whether the rest of a batch is skipped (Unsupported) after a program without an answer in time; a
+            worker that runs programs together is always asked for all.
 
     Raises:
         Crashed: the first process does not start.
@@ -68,12 +74,12 @@ class Isolated:
 
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str | None] | None = None, *, limit: float = 20.0,
-        start_limit: float = 300.0, batch: int = 32, workers: int = 1, capabilities: Capabilities | None = None,
+        start_limit: float = 300.0, workers: int = 1, capabilities: Capabilities | None = None,
         poison: Callable[[str], object] = POISON.search, give_up: bool = False, quiet: bool = True,
     ) -> None:
         merged = {**os.environ, **(environment or {})}
         kept = {name: value for name, value in merged.items() if value is not None}
-        self.batch, self.limit, self.poison, self.give_up = batch, limit, poison, give_up
+        self.limit, self.poison, self.give_up = limit, poison, give_up
         self._workers = [Worker(command, kept, limit, start_limit, quiet=quiet) for _ in range(workers)]
         weakref.finalize(self, _stop, self._workers)  # when nobody holds it, or Python ends
         try:
@@ -81,6 +87,7 @@ class Isolated:
         except Ended as error:
             raise Crashed(f"{' '.join(command)}: {error}") from error
         self.hello = self._workers[0].hello
+        self.pack = int(self.hello.get("pack", 1))
         if self.hello.get("leaves_out"):
             self.leaves_out = tuple(self.hello["leaves_out"])
         self.capabilities = capabilities or capabilities_of(self.hello)
@@ -128,9 +135,10 @@ class Isolated:
         Returns:
             for every program, in their order, its trace, or an exception that ``run`` would raise.
         """
-        batches = [programs[i:i + self.batch] for i in range(0, len(programs), self.batch)]
+        size = self.pack if self.pack > 1 else min(BATCH, max(1, math.ceil(len(programs) / len(self._workers))))
+        batches = [programs[i:i + size] for i in range(0, len(programs), size)]
         if len(self._workers) == 1 or len(batches) < 2:
-            return [answer for batch in batches for answer in _Answers(self, self._workers[0], batch).found]
+            return [answer for batch in batches for answer in self._answers(self._workers[0], batch)]
         free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         for worker in self._workers:
             free.put(worker)
@@ -138,12 +146,45 @@ class Isolated:
         def one(batch: Sequence[Program]) -> list[Answer]:
             worker = free.get()
             try:
-                return _Answers(self, worker, batch).found
+                return self._answers(worker, batch)
             finally:
                 free.put(worker)
 
         with ThreadPoolExecutor(len(self._workers)) as pool:
             return [answer for found in pool.map(one, batches) for answer in found]
+
+    @decides("oracle/packs-of-workers")
+    def _answers(self, worker: Worker, programs: Sequence[Program]) -> list[Answer]:
+        """The answers to a batch. Halves of a pack that ends its process run in fresh ones, down to one program."""
+        if self.pack == 1:
+            return _Answers(self, worker, programs).found
+        found: dict[int, Answer] = {}
+        ended: list[str] = []
+
+        def run(numbers: Sequence[int]) -> None:
+            some = [programs[number] for number in numbers]
+            try:
+                made = self._together(worker, some) if some[1:] else _Answers(self, worker, some).found
+            except Ended as error:
+                ended.append(str(error))
+                raise
+            found.update(zip(numbers, made, strict=True))
+
+        run_in_packs(range(len(programs)), self.pack, run, found.__setitem__)
+        if ended and not any(isinstance(each, Crashed) for each in found.values()):
+            logging.getLogger(__name__).warning("a process ended (%s), and does not by a part of its work", ended[0])
+        return [found[number] for number in range(len(programs))]
+
+    def _together(self, worker: Worker, programs: Sequence[Program]) -> list[Answer]:
+        """The answers to programs that a process runs as one; raises where they cannot be told from its end."""
+        worker.ask(programs)
+        end = time.monotonic() + self.limit * len(programs)
+        answers = [_answer(*worker.next(max(0.0, end - time.monotonic()))) for _ in programs]
+        for each in answers:
+            if isinstance(each, Refused) and self.poison(str(each)):  # the others may be wrong for that
+                worker.stop()
+                raise each
+        return answers
 
 
 def _stop(workers: Sequence[Worker]) -> None:

@@ -61,6 +61,11 @@ CONSTANTS = {
     "ftml.correction1", "ftml.correction2", "lamb.correction1", "lamb.correction2",
 }
 """Page and field of a geometry -> the page's host computed it as 1 less a power."""
+QUOTIENTS = {
+    # by the side of a picture: the page rounds it to the precision of the arrays, others divide by the side itself
+    "multibox_prior.step_x", "multibox_prior.step_y",
+}
+"""Page and field of a geometry -> the page's host computed it as a quotient."""
 COORDINATES: dict[str, tuple[int, ...]] = {
     # in the precision of the arrays, and with a reciprocal of the side: the page has them in double precision
     "resize.place_of": (), "regions.between": (3, 4),
@@ -88,6 +93,11 @@ def coordinates_of(function: FunctionType) -> tuple[int, ...] | None:
 def is_rest_of_power(kind: type, field: str) -> bool:
     """Whether a field of a geometry is in CONSTANTS."""
     return f"{_page(kind)}.{field}" in CONSTANTS
+
+
+def is_quotient(kind: type, field: str) -> bool:
+    """Whether a field of a geometry is in QUOTIENTS."""
+    return f"{_page(kind)}.{field}" in QUOTIENTS
 
 
 def _page(of: Any) -> str:

@@ -151,12 +151,12 @@ class Number(Comparable):
         """The other's value, after noting whether the two can be told apart."""
         if type(other) is Number:
             if self.grain is None or other.grain is None:
-                apart = abs(self.value - other.value)
-                if apart <= self.bound() + other.bound():
+                apart, error = abs(self.value - other.value), self.bound() + other.bound()
+                if apart <= error or error == INFINITE:  # a free number may be shown as NaN
                     NOW.undecided = True
                     return -INFINITE * NOW.lean if NOW.lean else other.value
             return other.value
-        if self.grain is None and abs(self.value - other) <= self.bound():
+        if self.grain is None and (abs(self.value - other) <= self.bound() or self.error == INFINITE):
             NOW.undecided = True
             return -INFINITE * NOW.lean if NOW.lean else other
         return other

@@ -147,7 +147,8 @@ class Enclosure(Comparable):
         other = number(other)
         if self.grain is None or other.grain is None:
             apart = plus(self.value, -other.value)
-            if not abs(apart) > self.bound() + other.bound() and not math.isnan(apart):
+            error = self.bound() + other.bound()
+            if error == INFINITE or not (abs(apart) > error or math.isnan(apart)):
                 NOW.undecided = True
                 return -INFINITE * NOW.lean if NOW.lean else other.value
         return other.value

@@ -16,6 +16,7 @@ import ast
 import builtins
 import dis
 import inspect
+import math
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,7 +31,15 @@ from ...kernels.foundation.buffer import Buffer
 from ...kernels.foundation.loop import interpreted_loops, plain_kernels
 from ...kernels.foundation.texts import flattened, geometries_of
 from ...module.thread_pool import ThreadPool
-from .alternatives import COORDINATE_UNITS, ORDINARY_SIDE, POWER_UNITS, coordinates_of, is_rest_of_power, loop_beside
+from .alternatives import (
+    COORDINATE_UNITS,
+    ORDINARY_SIDE,
+    POWER_UNITS,
+    coordinates_of,
+    is_quotient,
+    is_rest_of_power,
+    loop_beside,
+)
 from .arithmetic import FIRST_ORDER, Arithmetic
 from .declared import NOTHING, Declared, in_force
 from .matrix_products import ADDEND, FACTOR, role_of
@@ -156,10 +165,10 @@ def _lent(
 
 
 def _end(shadow: Shadow, arrays: list[Any], free: bool) -> None:
-    """Keep the numbers that a loop wrote; with a declaration errors are larger, and places may be open too."""
+    """Keep the numbers that a loop wrote; where a place was open, another may have been written in its stead."""
     for array in arrays:
         array.ended(free)
-        if free and NOW.misplaced and shadow.declared != NOTHING:
+        if free and NOW.misplaced:
             shadow.set_free(array.flat, range(len(array)))
 
 
@@ -175,6 +184,9 @@ def _interpreter(shadow: Shadow) -> Callable[[FunctionType, list[Any]], None]:
         if isinstance(value, np.floating) and 0 < value < 1 and is_rest_of_power(kind, name):
             power = shadow.arithmetic.rounded(1 - made.value, 0, POWER_UNITS)
             return shadow.arithmetic.covering(made, 1 - power)
+        # a power of 2 has all its bits in any precision
+        if is_quotient(kind, name) and abs(math.frexp(float(value))[0]) != 0.5:
+            return shadow.arithmetic.rounded(made.value, 0)
         return made
 
     def run(function: FunctionType, arguments: list[Any]) -> None:

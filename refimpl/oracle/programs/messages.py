@@ -143,38 +143,54 @@ def serve(start, forks=False):
     """Answer requests on standard input until it ends.
 
     Args:
-        start: returns the first message (an object) and ``run``; its own output cannot get into the answers.
+        start: returns the first message (an object) and ``run``; its own output cannot get into the answers. Where the
+            message has ``pack``, ``run`` is from a list of programs to an answer for each: what ``run`` of one program
+            would return, or the exception.
         forks: whether copies of the process answer, which have only run ``start``. Where one ends, the
             message ``{"ended": code}`` says so, and the next request, or ``{"restart": true}``, makes another one.
     """
     pipe = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever the implementation prints goes elsewhere
     hello, run = start()
+    answers = _together(run) if "pack" in hello else _one_by_one(run)
     try:
         pipe.write(pack(dict(hello, protocol=PROTOCOL, forks=forks)))
         pipe.flush()
         if forks:
-            _serve_by_copies(pipe, run)
+            _serve_by_copies(pipe, answers)
         else:
-            _answer_all(sys.stdin.buffer, pipe, run)
+            _answer_all(sys.stdin.buffer, pipe, answers)
     except BrokenPipeError:  # nobody listens any more
         return
 
 
-def _answer_all(requests, pipe, run, done=None):
-    """Answer requests until they end; say when each is done."""
+def _one_by_one(run):
+    return lambda programs: (answer(run, program) for program in programs)
+
+
+def _together(run):
+    def known(found):
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    return lambda programs: (answer(known, found) for found in run(programs))
+
+
+def _answer_all(requests, pipe, answers, done=None):
+    """Answer requests until they end; say when each is done. ``answers`` is from programs to messages."""
     while True:
         message = unpack(requests)
         if message is None:
             return
-        for program in message[0]["programs"]:
-            pipe.write(answer(run, program))
+        for each in answers(message[0]["programs"]):
+            pipe.write(each)
             pipe.flush()
         if done is not None:
             os.write(done, b".")
 
 
-def _serve_by_copies(pipe, run):
+def _serve_by_copies(pipe, answers):
     copy = None
     while True:
         message = unpack(sys.stdin.buffer)
@@ -185,7 +201,7 @@ def _serve_by_copies(pipe, run):
             return
         if "restart" in message[0]:
             continue
-        copy = copy or _Copy(pipe, run)
+        copy = copy or _Copy(pipe, answers)
         if not copy.does(pack(message[0])):
             pipe.write(pack({"ended": copy.end()}))
             pipe.flush()
@@ -195,7 +211,7 @@ def _serve_by_copies(pipe, run):
 class _Copy:
     """A copy of this process that answers requests."""
 
-    def __init__(self, pipe, run):
+    def __init__(self, pipe, answers):
         theirs, self.requests = os.pipe()
         self.done, done = os.pipe()
         self.process = os.fork()
@@ -205,7 +221,7 @@ class _Copy:
                 os.close(self.done)
                 if sys.platform == "linux":
                     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with this process
-                _answer_all(os.fdopen(theirs, "rb"), pipe, run, done)
+                _answer_all(os.fdopen(theirs, "rb"), pipe, answers, done)
             finally:
                 os._exit(0)
         os.close(theirs)
