@@ -28,6 +28,8 @@ CLASSES = {
 }
 """The classes of faults, and what they are."""
 TABLE = Path(__file__).with_name("faults.json")
+TRAINING = Path(__file__).with_name("training_faults.json")
+"""60 faults of the code that trains, planted by somebody who had not seen what the oracle draws."""
 PACKAGE = Path(__file__).resolve().parents[2]
 
 
