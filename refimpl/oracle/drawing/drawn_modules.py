@@ -24,7 +24,7 @@ FEATURES = frozenset({
     "module/fit", "module/half", "module/last batch", "module/no labels", "module/failed forward", "module/inference",
     "module/states by context", "module/optimizer object", "module/store without rule", "module/epochs",
     "module/length", "module/reshape data", "module/use", "module/optimizer anew", "module/list of batches",
-    "module/monitor",
+    "module/monitor", "module/force",
 })
 """What ``exclude.operators`` may name beside operators: programs are then drawn without it."""
 CAREFUL = frozenset({
@@ -338,7 +338,7 @@ class Script:
         some = draw.one_in(3)
         names = [name for name in sorted(network.parameters) if not some or draw.boolean()]
         arrays = {name: {**network.parameters[name], "seed": draw.integer(0, 9999)} for name in names}
-        kept = {"force": False} if network.capabilities.corners and draw.one_in(6) else {}
+        kept = {"force": False} if network.capabilities.corners and draw.one_in(6) and self.may("module/force") else {}
         self.add("set_params", arrays=arrays, **({"missing": True} if some else {}), **kept)
         if half:
             self.step()
@@ -375,6 +375,8 @@ class Script:
                 self.kept = True
             return
         states = self.learns and draw.boolean()
+        if states and self.network.capabilities.corners and draw.boolean():
+            self.step()
         self.add("save", states=states)
         devices = self.devices if states or self.store is None else draw.integer(1, 4)
         if devices != self.devices or self.loads:
@@ -444,7 +446,7 @@ def act(script: Script) -> None:
     kind = script.draw.choice((
         "step", "step", "step", "step", "fit", "evaluate", "evaluate", "evaluate", "rows", "values", "another", "files",
         "rebind",
-        *(("fail", "anew", "apart", "rows", "another") if script.network.capabilities.corners else ()),
+        *(("fail", "anew", "apart", "rows", "another", "files") if script.network.capabilities.corners else ()),
     ))
     fits = script.learns and script.iterates and script.labelled and script.network.losses
     if kind == "fit" and fits and script.may("module/fit"):

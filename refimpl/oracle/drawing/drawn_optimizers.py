@@ -136,7 +136,8 @@ def _create(
     by_number = weights.indices[0] == 0
     if by_number and draw.boolean() and "optimizer/names" not in exclude.operators:
         create["names"] = [[index, NAMES[index]] for index in weights.indices]
-    if create.get("names") and capabilities.corners and draw.one_in(3) and "optimizer/variables" not in exclude.operators:
+    attributes = capabilities.corners and "optimizer/variables" not in exclude.operators
+    if create.get("names") and attributes and draw.one_in(3):
         create["variables"] = [[name, draw.choice((0.5, 2.0))] for _, name in create["names"]]
     if draw.one_in(3) and "optimizer/schedule" not in exclude.operators:
         create["schedule"] = schedule(draw, parameters.pop("learning_rate", 0.5))
