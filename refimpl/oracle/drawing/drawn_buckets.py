@@ -153,7 +153,7 @@ class Buckets(Script):
             self.rows = enough(rows_over(draw, self.devices, None), self.devices, None)
         network = self.of(key)
         batch = {"data": network.batch(network.data, self.rows), "labels": network.batch(network.labels, self.rows)}
-        rare = ("prepare", "fail", "files", "anew", "rebind", "load") if self.corners else ()
+        rare = ("prepare", "fail", "files", "anew", "rebind", "load", "load") if self.corners else ()
         kind = draw.choice(("step", "step", "step", "forward", "switch", "values", *rare))
         if not self.train and kind in ("step", "files", "anew"):
             kind = "forward"
@@ -185,7 +185,7 @@ class Buckets(Script):
         elif kind == "rebind" and self.may("buckets/rebind"):
             self.bind_again()
         elif kind == "load" and self.may("buckets/files") and not self.family.absent:
-            self.load()
+            self.load(key, batch)
         elif kind == "forward" or not self.train:
             self.add("forward", **batch, key=key, **({} if self.corners and draw.boolean() else {"train": False}))
             self.shown = True
@@ -208,15 +208,18 @@ class Buckets(Script):
                      labels=network.batch(network.labels, self.rows), key=key, train=False)
             self.shown = True
 
-    def load(self) -> None:
+    def load(self, key: int, batch: Step) -> None:
         """Save, and go on with what is loaded."""
         states = self.train and not self.draw.one_in(3)
+        if states:
+            self.train_on(key, batch)
         self.add("save", states=states)
         self.add("load", contexts=self.devices, states=states)
         self.add("bind", **self.shapes(self.rows), **self.options)
         self.shown = False
         if self.train:
             self.add("init_optimizer", store=self.store, **self.rule)
+            self.train_on(key, batch)
 
     def same(self) -> None:
         """Ask for what a call should have left alone."""
