@@ -25,7 +25,7 @@ from refimpl.oracle.scoring import copies, fault_search
 from refimpl.oracle.scoring.faults import CLASSES, PACKAGE, TABLE, TRAINING, Fault, faults, shard
 from refimpl.oracle.searching import search
 
-from . import fault_edits
+from . import fault_edits, training_modules, training_others
 
 CLIP = Fault("clip", "boundary", "kernels/clip.py", "x > most", "x >= least", 2, ("clip",), False, False)
 
@@ -57,9 +57,7 @@ def test_faults_of_training_are_shown_by_a_call_each():
     rows = json.loads(TRAINING.read_text(encoding="utf-8"))
     assert len(rows) == len({row["id"] for row in rows}) == len({(r["file"], r["old"], r["new"]) for r in rows}) == 60
     assert not {(r["file"], r["old"], r["new"]) for r in rows} & {(f.file, f.old, f.new) for f in faults(TABLE)}
-    calls = ast.parse((Path(__file__).with_name("training_calls.py")).read_text(encoding="utf-8"))
-    named = {node.name for node in calls.body if isinstance(node, ast.FunctionDef)}
-    named |= {node.targets[0].id for node in calls.body if isinstance(node, ast.Assign)}
+    named = {*vars(training_modules), *vars(training_others)}
     for row in rows:
         prefix, _, name = row["id"].partition("/")
         assert (prefix, row["class"] in CLASSES, bool(row["shown"])) == ("training", True, True)
