@@ -256,7 +256,7 @@ def test_what_is_excluded_is_not_drawn() -> None:
 SELDOM = {
     3: (
         "monitor", "use", "again of score", "apart of forward", "rates of init_optimizer", "on_store of init_optimizer",
-        "force of init_optimizer", "force of set_params", "arrays of set_states",
+        "force of init_optimizer", "force of set_params", "parts of set_states",
     ),
     4: ("monitor", "load", "again of bind", "train of bind", "force of init_optimizer"),
     5: ("variables of create",),

@@ -160,9 +160,9 @@ class Script:
         if not network.capabilities.corners or draw.boolean() or not self.may("module/states by context"):
             self.add("set_states", value=draw.choice((0.5, -1.0)))
             return
-        parts = _split_input_slice(self.rows, self.loads or [1] * self.devices)
-        self.add("set_states", arrays=[
-            [network.values((part.stop - part.start, *network.variables[name].shape[1:])) for part in parts]
+        cuts = _split_input_slice(self.rows, self.loads or [1] * self.devices)
+        self.add("set_states", parts=[
+            [network.values((cut.stop - cut.start, *network.variables[name].shape[1:])) for cut in cuts]
             for name in network.states
         ])
 

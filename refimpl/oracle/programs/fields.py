@@ -226,7 +226,7 @@ MODULE = {
     "score": fields(batch=batch, batches_=some, metric_=metric, again_=truth, **dict(data, **last)),
     "predict": fields(data=arrays, batch=batch, batches_=some, merge_=truth, **last),
     "fit": fields(batch=batch, epochs=whole(0, MOST_EPOCHS), store_=maybe(name), **dict(data, **dict(RULE, **last))),
-    "set_states": fields(value_=maybe(real), arrays_=maybe(listed(arrays))), "get_states": fields(),
+    "set_states": fields(value_=maybe(real), parts_=maybe(listed(arrays))), "get_states": fields(),
     "monitor": fields(), "watched": fields(),
     "shapes": fields(), "infer": fields(shapes=by_name(shape)),
 }

@@ -39,7 +39,7 @@ score               ``data``, ``labels``, ``batch`` (rows), ``batches`` (at most
 predict             ``data``, ``batch``, ``batches``, ``merge``, ``last``. Lets see outputs.
 fit                 ``data``, ``labels``, ``batch``, ``epochs``, ``last``, and what init_optimizer has. Lets see
                     parameters.
-set_states          ``value``: a number for every state, or ``arrays``: for each state a list with one for each context.
+set_states          ``value``: a number for every state, or ``parts``: for each state a list with one for each context.
                     get_states lets see them, context by context.
 monitor             installs a monitor and begins a batch of it. Lets see nothing: it changes nothing.
 watched             Lets see how many entries the monitor has.
@@ -391,12 +391,12 @@ class Modules(Session):
 
     # --- states ---------------------------------------------------------------------------------
 
-    def set_states(self, value=None, arrays=None):
+    def set_states(self, value=None, parts=None):
         """See the module's text."""
-        if arrays is None:
+        if parts is None:
             self.module.set_states(value=value)
         else:
-            self.module.set_states(states=[[self.array(spec, i) for i, spec in enumerate(some)] for some in arrays])
+            self.module.set_states(states=[[self.array(spec, i) for i, spec in enumerate(some)] for some in parts])
         return ()
 
     def get_states(self):
