@@ -177,7 +177,17 @@ class Buckets(Script):
         elif kind == "files" and self.may("module/files"):
             self.add("load_states" if self.kept else "save_states")
             self.kept = True
-        elif kind == "anew" and self.may("module/optimizer anew"):
+        elif self.starts_anew(kind, key, batch):
+            pass
+        elif kind == "forward" or not self.train:
+            self.add("forward", **batch, key=key, **({} if self.corners and draw.boolean() else {"train": False}))
+            self.shown = True
+        else:
+            self.train_on(key, batch)
+
+    def starts_anew(self, kind: str, key: int, batch: Step) -> bool:
+        """Replace the optimizer, the executors or the module, if that is what ``kind`` says; returns whether it is."""
+        if kind == "anew" and self.may("module/optimizer anew"):
             self.train_on(key, batch)
             self.optimizer(force=True)
             self.kept = False
@@ -186,11 +196,9 @@ class Buckets(Script):
             self.bind_again()
         elif kind == "load" and self.may("buckets/files") and not self.family.absent:
             self.load(key, batch)
-        elif kind == "forward" or not self.train:
-            self.add("forward", **batch, key=key, **({} if self.corners and draw.boolean() else {"train": False}))
-            self.shown = True
         else:
-            self.train_on(key, batch)
+            return False
+        return True
 
     def bind_again(self) -> None:
         """Bind anew: all buckets but the default one are made again when their next batch comes."""

@@ -441,6 +441,13 @@ def module_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions =
     return program_of(3, network, script.steps)
 
 
+WITHOUT_CONDITIONS = {
+    "values": Script.values, "another": Script.another, "fail": Script.fail, "apart": Script.apart,
+    "files": Script.through_files,
+}
+"""Kinds of :func:`act` that any script may do."""
+
+
 def act(script: Script) -> None:
     """One of the things that scripts do."""
     kind = script.draw.choice((
@@ -455,18 +462,10 @@ def act(script: Script) -> None:
         script.step()
     elif kind == "rows" and script.may("module/reshape"):
         script.other_rows()
-    elif kind == "values":
-        script.values()
-    elif kind == "another":
-        script.another()
-    elif kind == "fail":
-        script.fail()
     elif kind == "anew" and script.learns:
         script.anew()
-    elif kind == "apart":
-        script.apart()
-    elif kind == "files":
-        script.through_files()
+    elif kind in WITHOUT_CONDITIONS:
+        WITHOUT_CONDITIONS[kind](script)
     elif kind == "rebind" and script.may("module/rebind"):
         fields = script.shapes(script.rows)
         script.inputs = script.adds = False

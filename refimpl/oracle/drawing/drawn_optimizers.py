@@ -73,10 +73,7 @@ def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusion
     create = _create(draw, rule, weights, capabilities, exclude)
     steps = [create]
     if draw.boolean():
-        known = [name for _, name in create.get("names", ())]
-        if known and capabilities.corners and draw.boolean() and "optimizer/index and name" not in exclude.operators:
-            known += weights.indices
-        steps.append(_multiply(draw, known or weights.indices))
+        steps.append(_multiply(draw, _known(draw, create, weights, capabilities, exclude)))
     sparse = rule in ROWS and not weights.half and "optimizer/rows" not in exclude.operators and draw.one_in(4)
     if sparse and rule == "adagrad":
         create["parameters"].pop("wd", None)  # which it refuses beside row_sparse gradients
@@ -142,6 +139,16 @@ def _create(
     if draw.one_in(3) and "optimizer/schedule" not in exclude.operators:
         create["schedule"] = schedule(draw, parameters.pop("learning_rate", 0.5))
     return create
+
+
+def _known(
+    draw: Draw, create: Step, weights: _Weights, capabilities: Capabilities, exclude: Exclusions
+) -> list[Any]:
+    """What factors may be given for: the weights' names, or indices, or both."""
+    known = [name for _, name in create.get("names", ())]
+    if known and capabilities.corners and draw.boolean() and "optimizer/index and name" not in exclude.operators:
+        known += weights.indices
+    return known or weights.indices
 
 
 def _multiply(draw: Draw, known: list[Any]) -> Step:
