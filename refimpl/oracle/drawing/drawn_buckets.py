@@ -158,13 +158,7 @@ class Buckets(Script):
         if not self.train and kind in ("step", "files", "anew"):
             kind = "forward"
         if kind == "switch" and self.may("buckets/switch"):
-            self.add(
-                "switch", key=key, data=network.described(network.data, self.rows),
-                labels=network.described(network.labels, self.rows),
-            )
-            self.shown = False
-            if self.corners:
-                self.add("shapes")
+            self.switch(key)
         elif kind == "values":
             self.values()
         elif kind == "prepare" and self.may("buckets/prepare"):
@@ -184,6 +178,17 @@ class Buckets(Script):
             self.shown = True
         else:
             self.train_on(key, batch)
+
+    def switch(self, key: int) -> None:
+        """Make a bucket the current one."""
+        network = self.of(key)
+        self.add(
+            "switch", key=key, data=network.described(network.data, self.rows),
+            labels=network.described(network.labels, self.rows),
+        )
+        self.shown = False
+        if self.corners:
+            self.add("shapes")
 
     def starts_anew(self, kind: str, key: int, batch: Step) -> bool:
         """Replace the optimizer, the executors or the module, if that is what ``kind`` says; returns whether it is."""
