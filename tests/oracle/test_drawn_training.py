@@ -246,6 +246,29 @@ def test_what_is_excluded_is_not_drawn() -> None:
     for level in (3, 4):
         for number in range(150):
             program = program_of(21, number, Capabilities(level=level, corners=True), left)
-            assert not _steps(program, "infer", "prepare", "fit", "save_states")
+            assert not _steps(program, "infer", "prepare", "fit", "save_states", "monitor", "use", "load")
+            fields = {field for step in program["steps"][2:] for field in step}
+            assert not {"again", "apart", "rates", "on_store", "force"} & fields
             assert not any("last" in step or step.get("attempt") for step in program["steps"][2:])
             assert not any(has(program) for has in (_half, _default, _other_rows, _two_orders))
+
+
+SELDOM = {
+    3: (
+        "monitor", "use", "again of score", "apart of forward", "rates of init_optimizer", "on_store of init_optimizer",
+        "force of init_optimizer", "force of set_params", "parts of set_states",
+    ),
+    4: ("monitor", "load", "again of bind", "train of bind", "force of init_optimizer"),
+    5: ("variables of create",),
+}
+"""Level -> steps, and fields of steps, of scripts that do more than train."""
+
+
+@pytest.mark.parametrize("level", SELDOM)
+def test_what_scripts_seldom_do_is_drawn(level: int) -> None:
+    steps = [step for program in _programs(level, 200) for step in program["steps"]]
+    drawn = {step["do"] for step in steps} | {f"{field} of {step['do']}" for step in steps for field in step}
+    assert set(SELDOM[level]) <= drawn
+    plain = [step for program in _programs(level, 100, corners=False) for step in program["steps"]]
+    usual = {f"{field} of {step['do']}" for step in plain for field in step} | {step["do"] for step in plain}
+    assert not (set(SELDOM[level]) - {"load", "again of bind", "train of bind"}) & usual

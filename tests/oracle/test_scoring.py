@@ -22,10 +22,10 @@ from refimpl.oracle.backends import Capabilities, Crashed
 from refimpl.oracle.backends.protocol import Reference
 from refimpl.oracle.programs.program import operators
 from refimpl.oracle.scoring import copies, fault_search
-from refimpl.oracle.scoring.faults import CLASSES, PACKAGE, TABLE, Fault, faults, shard
+from refimpl.oracle.scoring.faults import CLASSES, PACKAGE, TABLE, TRAINING, Fault, faults, shard
 from refimpl.oracle.searching import search
 
-from . import fault_edits
+from . import fault_edits, training_modules, training_others
 
 CLIP = Fault("clip", "boundary", "kernels/clip.py", "x > most", "x >= least", 2, ("clip",), False, False)
 
@@ -53,8 +53,24 @@ def test_every_fault_fits_the_code_and_leaves_it_python():
         assert all(get(name).name == name for name in fault.operators), fault.id
 
 
+def test_faults_of_training_are_shown_by_a_call_each():
+    rows = json.loads(TRAINING.read_text(encoding="utf-8"))
+    assert len(rows) == len({row["id"] for row in rows}) == len({(r["file"], r["old"], r["new"]) for r in rows}) == 60
+    assert not {(r["file"], r["old"], r["new"]) for r in rows} & {(f.file, f.old, f.new) for f in faults(TABLE)}
+    named = {*vars(training_modules), *vars(training_others)}
+    for row in rows:
+        prefix, _, name = row["id"].partition("/")
+        assert (prefix, row["class"] in CLASSES, bool(row["shown"])) == ("training", True, True)
+        assert name.replace("-", "_") in named, row["id"]
+
+
+@pytest.mark.long
+def test_a_users_call_shows_each_fault_of_training():
+    subprocess.run([sys.executable, "-m", "tests.oracle.training_calls"], cwd=ROOT, check=True)
+
+
 def test_the_table_has_its_shares():
-    found = faults()
+    found = faults(TABLE)
     assert len(found) == len({fault.id for fault in found}) == len({(f.file, f.old, f.new) for f in found}) == 400
     counts = Counter(fault.kind for fault in found)
     assert counts.keys() == CLASSES.keys()
@@ -254,11 +270,18 @@ def test_one_element_of_ten_thousand_is_found_in_95_runs_of_100():
 def test_committed_results_are_of_faults_of_the_table():
     table = {fault.id: fault for fault in faults()}
     rows = fault_search.read(Path(__file__).with_name("score.jsonl"))
+    training = [
+        fault_search.read(Path(__file__).with_name(name)) for name in ("score_training.jsonl", "score_blind.jsonl")
+    ]
+    for some in training:
+        assert [row["id"] for row in some] == [fault.id for fault in faults(TRAINING)]
     assert len(rows) == len({row["id"] for row in rows}) >= 146
     assert {row["id"]: row["class"] for row in rows} == {row["id"]: table[row["id"]].kind for row in rows}
     chapter = (ROOT / "spec/reference/tools/oracle.md").read_text(encoding="utf-8")
     killed = sum(row["status"] == "killed" for row in rows)
     assert f"| all | {killed} of {len(rows)} " in chapter
+    after, blind = (sum(row["status"] == "killed" for row in some) for some in training)
+    assert f"{blind} of the 60 before, {after} after" in chapter.replace("\n", " ")
 
 
 def row_of(name, status="killed", **more):
@@ -318,7 +341,7 @@ def test_the_command_lists_and_sums_up(tmp_path):
     assert run.exit_code == 0, run.output
     assert "1/1 100%" in run.output
     run = CliRunner().invoke(app, ["oracle", "score", str(results), "--list"])
-    assert len(run.output.splitlines()) == 200
+    assert len(run.output.splitlines()) == 200 + 60
     run = CliRunner().invoke(app, ["oracle", "score", str(results), "--shard", "3/2"])
     assert "'3/2' is no shard" in str(run.exception)
     assert run.exception.clause == "Cli/oracle-input"

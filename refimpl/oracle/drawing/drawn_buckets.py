@@ -14,7 +14,8 @@ from .rows import enough, rows_over
 FEATURES = frozenset({
     "buckets/absent parameters", "buckets/other order", "buckets/switch", "svrg/two devices", "svrg/padding",
     "svrg/second pass", "svrg/batch statistics", "svrg/other rows", "svrg/fit", "buckets/other default",
-    "buckets/prepare",
+    "buckets/prepare", "buckets/batch statistics", "buckets/inference", "buckets/rebind", "buckets/files",
+    "svrg/pass between",
 })
 """What ``exclude.operators`` may name beside operators and the features of modules: programs are then drawn without
 it."""
@@ -37,6 +38,7 @@ class Family:
         self.keys = sorted({draw.integer(1, 5) for _ in range(draw.integer(1, 3))}, reverse=True)
         self.wide = capabilities.corners and draw.one_in(3) and "buckets/other order" not in exclude.operators
         """Whether two layers stand beside each other, in another order in some buckets."""
+        self.normed = capabilities.corners and draw.one_in(3) and "buckets/batch statistics" not in exclude.operators
         self.default = self.keys[0]
         if capabilities.corners and draw.one_in(4) and "buckets/other default" not in exclude.operators:
             self.default = draw.choice(self.keys)
@@ -62,6 +64,8 @@ class Family:
         if self.deep and not (self.absent and key != self.default):
             value = made.dense(value, self.hidden, flatten=False, weights=("mid_weight", "mid_bias"), name="mid")
         value = made.apply("sum", [value], {"axis": 1}, name="total")
+        if self.normed:
+            value = made.apply("BatchNorm", [value], {"eps": 0.125, "momentum": 0.5, "fix_gamma": False}, name="norm")
         value = made.dense(value, self.classes, weights=("out_weight", "out_bias"), name="out")
         if not late:
             label = self._label(made)
@@ -112,22 +116,30 @@ class Buckets(Script):
         self.corners = self.network.capabilities.corners
         self.shown = False
         """Whether the outputs of the current bucket are those of its last pass."""
+        self.options: Step = {}
+        """How the buckets are bound."""
 
     def begin(self) -> None:
         """Make, bind and fill the module, and give it an optimizer."""
         draw, corners, names = self.draw, self.corners, sorted(self.network.parameters)
         some = corners and draw.one_in(6) and not self.family.absent
-        fixed = [name for name in names if some and draw.one_in(3)]
+        fixed = [name for name in names if some and draw.one_in(3) and "moving" not in name]
         held = {"fixed": fixed} if fixed and self.may("module/fixed") else {}
         self.add("create_buckets", contexts=self.devices, default=self.family.default, **held)
         options: Step = {}
         if corners and draw.one_in(3):
             options = {"requirement": "add"} if draw.boolean() else {"inputs": True}
             if draw.one_in(3) and self.may("module/requirements by name"):
-                options = {"requirement": {name: draw.choice(("write", "add", "null")) for name in names}}
+                options = {"requirement": {
+                    name: draw.choice(("write", "add", "null")) for name in names if "moving" not in name
+                }}
+        elif corners and draw.one_in(6) and self.may("buckets/inference"):
+            options, self.train = {"train": False}, False
+        self.options = options
         self.add("bind", **self.shapes(self.rows), **options)
         self.add("init_params", given=names)
-        self.optimizer()
+        if self.train:
+            self.optimizer()
 
     def of(self, key: int) -> Network:
         """The network of a bucket."""
@@ -141,16 +153,12 @@ class Buckets(Script):
             self.rows = enough(rows_over(draw, self.devices, None), self.devices, None)
         network = self.of(key)
         batch = {"data": network.batch(network.data, self.rows), "labels": network.batch(network.labels, self.rows)}
-        rare = ("prepare", "fail", "files") if self.corners else ()
+        rare = ("prepare", "fail", "files", "anew", "rebind", "load", "load") if self.corners else ()
         kind = draw.choice(("step", "step", "step", "forward", "switch", "values", *rare))
+        if not self.train and kind in ("step", "files", "anew"):
+            kind = "forward"
         if kind == "switch" and self.may("buckets/switch"):
-            self.add(
-                "switch", key=key, data=network.described(network.data, self.rows),
-                labels=network.described(network.labels, self.rows),
-            )
-            self.shown = False
-            if self.corners:
-                self.add("shapes")
+            self.switch(key)
         elif kind == "values":
             self.values()
         elif kind == "prepare" and self.may("buckets/prepare"):
@@ -163,10 +171,67 @@ class Buckets(Script):
         elif kind == "files" and self.may("module/files"):
             self.add("load_states" if self.kept else "save_states")
             self.kept = True
-        elif kind == "forward":
-            self.add("forward", **batch, key=key, train=False)
+        elif self.starts_anew(kind, key, batch):
+            pass
+        elif kind == "forward" or not self.train:
+            self.add("forward", **batch, key=key, **({} if self.corners and draw.boolean() else {"train": False}))
             self.shown = True
         else:
+            self.train_on(key, batch)
+
+    def switch(self, key: int) -> None:
+        """Make a bucket the current one."""
+        network = self.of(key)
+        self.add(
+            "switch", key=key, data=network.described(network.data, self.rows),
+            labels=network.described(network.labels, self.rows),
+        )
+        self.shown = False
+        if self.corners:
+            self.add("shapes")
+
+    def starts_anew(self, kind: str, key: int, batch: Step) -> bool:
+        """Replace the optimizer, the executors or the module, if that is what ``kind`` says; returns whether it is."""
+        if kind == "anew" and self.may("module/optimizer anew"):
+            self.train_on(key, batch)
+            self.optimizer(force=True)
+            self.kept = False
+            self.train_on(key, batch)
+        elif kind == "rebind" and self.may("buckets/rebind"):
+            self.bind_again()
+        elif kind == "load" and self.may("buckets/files") and not self.family.absent:
+            self.load(key, batch)
+        else:
+            return False
+        return True
+
+    def bind_again(self) -> None:
+        """Bind anew: all buckets but the default one are made again when their next batch comes."""
+        if self.draw.boolean():
+            key = self.draw.choice(self.family.keys)
+            network = self.of(key)
+            self.add("forward", data=network.batch(network.data, self.rows),
+                     labels=network.batch(network.labels, self.rows), key=key, train=False)
+        self.add("bind", **self.shapes(self.rows), **self.options, again=True)
+        self.shown = False
+        self.values()
+        for key in self.family.keys[:2]:
+            network = self.of(key)
+            self.add("forward", data=network.batch(network.data, self.rows),
+                     labels=network.batch(network.labels, self.rows), key=key, train=False)
+            self.shown = True
+
+    def load(self, key: int, batch: Step) -> None:
+        """Save, and go on with what is loaded."""
+        states = self.train and not self.draw.one_in(3)
+        if states:
+            self.train_on(key, batch)
+        self.add("save", states=states)
+        self.add("load", contexts=self.devices, states=states)
+        self.add("bind", **self.shapes(self.rows), **self.options)
+        self.shown = False
+        if self.train:
+            self.add("init_optimizer", store=self.store, **self.rule)
             self.train_on(key, batch)
 
     def same(self) -> None:
@@ -200,8 +265,13 @@ def bucketing_program(draw: Draw, capabilities: Capabilities, exclude: Exclusion
     family = Family(draw, capabilities, exclude)
     script = Buckets(draw, family, exclude)
     script.begin()
+    watched = capabilities.corners and draw.one_in(5) and script.may("module/monitor")
+    if watched:
+        script.add("monitor")
     for _ in range(draw.integer(1, 4)):
         script.turn()
+    if watched:
+        script.add("watched")
     script.add("get_params")
     return {
         "version": VERSION, "level": 4, "nodes": family.nodes, "heads": family.heads, "arrays": family.parameters,
@@ -266,7 +336,13 @@ def _full_pass(draw: Draw, script: Script, corners: bool) -> None:
     padding = draw.integer(0, script.rows - 1) if script.may("svrg/padding") and batches > 1 else 0
     rows = batches * script.rows - padding
     last = script.last() if corners else {}
+    between = corners and draw.one_in(3) and script.may("svrg/pass between")
+    if between:
+        script.add("forward", **script.batch(script.rows), train=True)
     script.add("full_pass", **script.batch(rows), batch=script.rows, **last)
+    if between:
+        script.add("backward")
+        script.add("update")
     if corners and draw.one_in(3) and script.may("svrg/other rows"):
         script.rows = enough(rows_over(draw, script.devices, None), script.devices, None)
     for _ in range(draw.integer(1, 2)):

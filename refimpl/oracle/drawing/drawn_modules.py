@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...executor_manager import _split_input_slice
 from .choices import NOTHING, Capabilities, Exclusions, Program
 from .drawn_networks import Network, draw_network, program_of
 from .draws import Draw
@@ -21,6 +22,9 @@ FEATURES = frozenset({
     "module/borrow", "module/no store", "module/set params with a store", "module/files", "module/two devices",
     "module/reshape", "module/evaluation", "module/rebind", "module/no parameters", "module/batches", "module/metric",
     "module/fit", "module/half", "module/last batch", "module/no labels", "module/failed forward", "module/inference",
+    "module/states by context", "module/optimizer object", "module/store without rule", "module/epochs",
+    "module/length", "module/reshape data", "module/use", "module/optimizer anew", "module/list of batches",
+    "module/monitor", "module/force",
 })
 """What ``exclude.operators`` may name beside operators: programs are then drawn without it."""
 CAREFUL = frozenset({
@@ -148,9 +152,21 @@ class Script:
         else:
             self.add("init_params", rest=draw.choice((0.5, -0.25, 1.0)))
         if self.network.states and draw.boolean():
-            self.add("set_states", value=draw.choice((0.5, -1.0)))
+            self.set_states()
 
-    def optimizer(self) -> None:
+    def set_states(self) -> None:
+        """One number for all states, or an array for each of them on each context."""
+        draw, network = self.draw, self.network
+        if not network.capabilities.corners or draw.boolean() or not self.may("module/states by context"):
+            self.add("set_states", value=draw.choice((0.5, -1.0)))
+            return
+        cuts = _split_input_slice(self.rows, self.loads or [1] * self.devices)
+        self.add("set_states", parts=[
+            [network.values((cut.stop - cut.start, *network.variables[name].shape[1:])) for cut in cuts]
+            for name in network.states
+        ])
+
+    def optimizer(self, *, force: bool = False) -> None:
         """The rule and the store."""
         draw = self.draw
         corners, half = self.network.capabilities.corners, self.network.dtype == "float16"
@@ -166,7 +182,12 @@ class Script:
         self.store = draw.choice(("local", None) if half else ("local", "local", "device", None))
         if self.store is None and self.devices > 1 and not self.may("module/no store"):
             self.store = "local"
-        self.add("init_optimizer", store=self.store, **self.rule)
+        more: Step = {"force": True} if force else {}
+        if corners and draw.one_in(4) and self.may("module/optimizer object"):
+            more["rates"] = [[name, draw.choice((0.5, 2.0, 0.0))] for name in sorted(self.network.parameters)]
+        if corners and draw.one_in(6) and self.may("module/store without rule"):
+            more["on_store"] = False
+        self.add("init_optimizer", store=self.store, **self.rule, **more)
         self.learns = True
 
     # --- what follows ---------------------------------------------------------------------------
@@ -180,8 +201,13 @@ class Script:
         else:
             inference = self.network.capabilities.corners and draw.one_in(6)
             self.add("forward", **self.batch(self.rows), **pad, train=not inference)
+            between = self.network.capabilities.corners and draw.one_in(4)
+            if between:
+                self.add("get_params")
             heads = {} if self.network.losses else {"heads": self.heads()}
             self.add("backward", **heads)
+            if between and draw.boolean():
+                self.add("get_params")
         self.forwarded = True
         if draw.one_in(4) and self.labelled:
             self.update_metric()
@@ -201,7 +227,7 @@ class Script:
 
     def last(self) -> Step:
         """What becomes of a last batch that is not full, where it is not filled up."""
-        if not self.draw.one_in(3) or not self.may("module/last batch"):
+        if not self.draw.one_in(2 if self.network.capabilities.corners else 3) or not self.may("module/last batch"):
             return {}
         return {"last": self.draw.choice(("roll_over", "discard"))}
 
@@ -232,8 +258,15 @@ class Script:
 
     def heads(self) -> list[Step]:
         """A gradient for every head, for all rows."""
-        network, axis = self.network, self.network.axis
-        return [network.values((*head.shape[:axis], self.rows, *head.shape[axis + 1 :])) for head in network.heads]
+        network = self.network
+        shapes = []
+        for place, head in enumerate(network.heads):
+            shape, axis = [*head.shape], network.axes[place] if network.axes else 0
+            shape[axis] = self.rows
+            if network.length:
+                shape[0 if axis else 1] = network.data[0].tail[0]
+            shapes.append(shape)
+        return [network.values(shape) for shape in shapes]
 
     def evaluate(self) -> None:
         """A pass without learning."""
@@ -246,7 +279,9 @@ class Script:
             self.add("forward", **self.batch(self.rows), train=False)
             self.update_metric()
         elif kind == "score" and self.labelled:
-            limit = {"batches": 1} if draw.one_in(4) and self.may("module/batches") else {}
+            limit: Step = {"batches": 1} if draw.one_in(4) and self.may("module/batches") else {}
+            if network.capabilities.corners and draw.boolean() and self.may("module/epochs"):
+                limit |= {"again": True} | ({"batches": rows // self.rows} if draw.boolean() else {})
             self.add("score", **self.batch(rows), batch=self.rows, **limit, **self.last(), **self.metric())
         else:
             merge = {} if draw.boolean() else {"merge": False}
@@ -259,8 +294,15 @@ class Script:
             return  # gradients of data would be added to new memory
         rows = enough(rows_over(self.draw, self.devices, self.loads), self.devices, self.loads)
         self.rows = rows
-        if self.draw.boolean():
-            self.add("reshape", **self.shapes(rows))
+        corners = self.network.capabilities.corners
+        if corners and self.network.length and self.draw.boolean() and self.may("module/length"):
+            self.network.lengthen(self.draw.integer(1, 3))  # the next batch says so
+            self.add("forward", **self.batch(rows), train=self.train)
+        elif self.draw.boolean():
+            shapes = self.shapes(rows)
+            if corners and self.draw.boolean() and self.may("module/reshape data"):
+                shapes.pop("labels", None)  # they follow the data
+            self.add("reshape", **shapes)
         elif self.draw.boolean() and self.network.losses:
             self.add("forward", **self.batch(rows, labels=self.draw.boolean()), train=False)
         self.add("shapes")
@@ -296,7 +338,8 @@ class Script:
         some = draw.one_in(3)
         names = [name for name in sorted(network.parameters) if not some or draw.boolean()]
         arrays = {name: {**network.parameters[name], "seed": draw.integer(0, 9999)} for name in names}
-        self.add("set_params", arrays=arrays, **({"missing": True} if some else {}))
+        kept = {"force": False} if network.capabilities.corners and draw.one_in(6) and self.may("module/force") else {}
+        self.add("set_params", arrays=arrays, **({"missing": True} if some else {}), **kept)
         if half:
             self.step()
 
@@ -309,8 +352,15 @@ class Script:
         rows = enough(rows_over(draw, self.devices, self.loads), self.devices, self.loads)
         if "requirement" in next(step for step in self.steps if step["do"] == "bind"):
             return  # the other module writes
-        self.rows = rows
+        before, self.rows = self.rows, rows
         self.add(kind, **self.shapes(rows))
+        made = sum(step["do"] in ("create", "share", "borrow") for step in self.steps)
+        if self.network.capabilities.corners and draw.boolean() and self.may("module/use"):
+            if self.learns:
+                self.step()
+            self.add("use", number=made - 2)
+            self.rows = before
+            self.add("get_params")
 
     def through_files(self) -> None:
         """Save, load, and go on with the loaded module."""
@@ -325,6 +375,8 @@ class Script:
                 self.kept = True
             return
         states = self.learns and draw.boolean()
+        if states and self.network.capabilities.corners and draw.boolean():
+            self.step()
         self.add("save", states=states)
         devices = self.devices if states or self.store is None else draw.integer(1, 4)
         if devices != self.devices or self.loads:
@@ -338,6 +390,31 @@ class Script:
         self.add("bind", **fields)
         if self.learns:
             self.add("init_optimizer", store=self.store, **self.rule)
+            if self.network.capabilities.corners and draw.boolean():
+                self.anew()
+
+    def anew(self) -> None:
+        """A step, another optimizer, and a step with that."""
+        if self.may("module/optimizer anew") and not (self.network.dtype == "float16" or self.rule.get("schedule")):
+            self.step()
+            if self.draw.boolean():
+                self.add("init_optimizer", store=self.store, **self.rule, force=True)
+            else:
+                self.optimizer(force=True)
+            self.kept = False
+            self.step()
+
+    def apart(self) -> None:
+        """A batch for each context, which together may have another number of rows."""
+        network = self.network
+        each_first = all(each.axis == 0 for some in (network.data, network.labels) for each in some)
+        if not (each_first and self.may("module/list of batches")) or self.loads or (self.adds and self.inputs):
+            return
+        if not network.states:
+            self.rows = self.devices * self.draw.integer(1, 3)
+        if self.rows % self.devices == 0:
+            self.add("forward", **self.batch(self.rows), train=self.train, apart=True)
+            self.forwarded = True
 
 
 def module_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Program:
@@ -353,10 +430,22 @@ def module_program(draw: Draw, capabilities: Capabilities, exclude: Exclusions =
             script.optimizer()
             if network.dtype == "float16" and script.may("module/set params with a store"):
                 script.values()
-        for _ in range(draw.integer(1, 3)):
+        watched = capabilities.corners and draw.one_in(4) and script.may("module/monitor")
+        if watched:
+            script.add("monitor")
+        for _ in range(draw.integer(2, 4) if capabilities.corners else draw.integer(1, 3)):
             act(script)
+        if watched:
+            script.add("watched")
         script.add("get_params")
     return program_of(3, network, script.steps)
+
+
+WITHOUT_CONDITIONS = {
+    "values": Script.values, "another": Script.another, "fail": Script.fail, "apart": Script.apart,
+    "files": Script.through_files,
+}
+"""Kinds of :func:`act` that any script may do."""
 
 
 def act(script: Script) -> None:
@@ -364,7 +453,7 @@ def act(script: Script) -> None:
     kind = script.draw.choice((
         "step", "step", "step", "step", "fit", "evaluate", "evaluate", "evaluate", "rows", "values", "another", "files",
         "rebind",
-        *(("fail",) if script.network.capabilities.corners else ()),
+        *(("fail", "anew", "apart", "rows", "another", "files") if script.network.capabilities.corners else ()),
     ))
     fits = script.learns and script.iterates and script.labelled and script.network.losses
     if kind == "fit" and fits and script.may("module/fit"):
@@ -373,14 +462,10 @@ def act(script: Script) -> None:
         script.step()
     elif kind == "rows" and script.may("module/reshape"):
         script.other_rows()
-    elif kind == "values":
-        script.values()
-    elif kind == "another":
-        script.another()
-    elif kind == "fail":
-        script.fail()
-    elif kind == "files":
-        script.through_files()
+    elif kind == "anew" and script.learns:
+        script.anew()
+    elif kind in WITHOUT_CONDITIONS:
+        WITHOUT_CONDITIONS[kind](script)
     elif kind == "rebind" and script.may("module/rebind"):
         fields = script.shapes(script.rows)
         script.inputs = script.adds = False

@@ -58,8 +58,10 @@ class Network:
         self.heads: list[Value] = []
         self.losses = True
         self.dtype = "float32"
-        self.axis = 0
-        """Of the rows of heads."""
+        self.axes: list[int] = []
+        """The axis of the rows of each head; 0 for heads beyond the list."""
+        self.length = False
+        """Whether data and labels begin with an axis of any length, the same for all."""
         self.count = 0
         self.called = "layer" if capabilities.corners and draw.boolean() else ""
         """What nodes are called; else after their operators."""
@@ -114,6 +116,11 @@ class Network:
                 **({"layout": each.layout} if each.layout != "NCHW" else {}),
             } for each in inputs
         ]
+
+    def lengthen(self, length: int) -> None:
+        """Give data and labels another length."""
+        for inputs in (self.data, self.labels):
+            inputs[:] = [each._replace(tail=(length, *each.tail[1:])) for each in inputs]
 
     # --- layers ---------------------------------------------------------------------------------
 
@@ -279,10 +286,14 @@ class Network:
         """A network over (steps, rows, elements): the batch is along axis 1."""
         value = self.input("data", (self.draw.integer(1, 3), self.draw.integer(1, 3)), 1, layout="TNC")
         value = self.activation(self.dense(value, flatten=False))
+        self.length = True
         if self.capabilities.corners and self.draw.boolean() and self.has("transpose"):  # heads are cut along an axis
-            self.losses, self.axis = False, self.draw.integer(1, 2)
-            axes, layout = ((0, 1, 2), "TNC") if self.axis == 1 else ((0, 2, 1), "TCN")
-            self.heads = [self.apply("transpose", [value], {"axes": axes}, layout=layout)]
+            self.losses = False
+            for _ in range(1 + self.draw.one_in(3)):
+                axis = self.draw.integer(0, 2)
+                axes, layout = (((1, 0, 2), "NTC"), ((0, 1, 2), "TNC"), ((0, 2, 1), "TCN"))[axis]
+                self.axes.append(axis)
+                self.heads.append(self.apply("transpose", [value], {"axes": axes}, layout=layout))
             return
         label = self.label("softmax_label", value.shape, 1, layout="TNC")
         self.heads = [self.apply("LinearRegressionOutput", [value, label], {}, name="softmax", layout="TNC")]
@@ -299,7 +310,7 @@ class Network:
 def draw_network(draw: Draw, capabilities: Capabilities, exclude: Exclusions = NOTHING) -> Network:
     """A network with losses, or with outputs that need head gradients."""
     network = Network(draw, capabilities, exclude)
-    if draw.one_in(10) and network.has("LinearRegressionOutput"):
+    if draw.one_in(6 if capabilities.corners else 10) and network.has("LinearRegressionOutput"):
         network.time_major()
         return network
     if capabilities.corners and draw.one_in(10) and network.has("module/half"):

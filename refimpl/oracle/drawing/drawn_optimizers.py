@@ -33,7 +33,7 @@ ROWS = frozenset({"sgd", "adam", "ftrl", "adagrad", "groupadagrad"})
 FEATURES = frozenset({
     "optimizer/rows", "optimizer/half", "optimizer/together", "optimizer/resume", "optimizer/names",
     "optimizer/schedule", "optimizer/set rate", "optimizer/decay of plain signum", "optimizer/other device",
-    "optimizer/rates in any order",
+    "optimizer/rates in any order", "optimizer/types together", "optimizer/variables", "optimizer/index and name",
 })
 """What ``exclude.operators`` may name beside rules, as ``rule NAME``: programs are then drawn without it."""
 CAREFUL = frozenset({"rule adamax", "optimizer/decay of plain signum", "optimizer/rates in any order"})
@@ -73,7 +73,7 @@ def optimizer_program(draw: Draw, capabilities: Capabilities, exclude: Exclusion
     create = _create(draw, rule, weights, capabilities, exclude)
     steps = [create]
     if draw.boolean():
-        steps.append(_multiply(draw, [name for _, name in create.get("names", ())] or weights.indices))
+        steps.append(_multiply(draw, _known(draw, create, weights, capabilities, exclude)))
     sparse = rule in ROWS and not weights.half and "optimizer/rows" not in exclude.operators and draw.one_in(4)
     if sparse and rule == "adagrad":
         create["parameters"].pop("wd", None)  # which it refuses beside row_sparse gradients
@@ -92,11 +92,17 @@ class _Weights(NamedTuple):
     indices: list[Any]
     shapes: list[tuple[int, ...]]
     style: str
-    half: bool
+    halves: tuple[bool, ...]
+    """Which of them are in half precision."""
+
+    @property
+    def half(self) -> bool:
+        """Whether some are in half precision."""
+        return any(self.halves)
 
     def values(self, draw: Draw, place: int) -> Step:
         """Numbers for a weight, or for its gradient."""
-        dtype = "float16" if self.half else "float32"
+        dtype = "float16" if self.halves[place] else "float32"
         return {"shape": list(self.shapes[place]), "dtype": dtype, "style": self.style, "seed": draw.integer(0, 9999)}
 
 
@@ -104,12 +110,14 @@ def _weights(draw: Draw, rule: str, capabilities: Capabilities, exclude: Exclusi
     styles = [style for style in ("dyadic", "dyadic", "normal", "smooth", "onehot") if style in capabilities.styles]
     style = draw.choice(styles or capabilities.styles)
     half = rule in HALVES and "optimizer/half" not in exclude.operators and draw.one_in(5)
+    mixed = half and capabilities.corners and draw.boolean() and "optimizer/types together" not in exclude.operators
     shapes: list[tuple[int, ...]] = [
         (draw.integer(1, 4), draw.integer(1, 3)) if rule == "groupadagrad" or draw.boolean() else (draw.integer(1, 6),)
         for _ in range(draw.integer(1, len(NAMES) if capabilities.corners else 4))
     ]
     indices = NAMES if draw.one_in(4) else range(len(NAMES))
-    return _Weights(list(indices[: len(shapes)]), shapes, style, half)
+    halves = tuple(half and not (mixed and draw.boolean()) for _ in shapes)
+    return _Weights(list(indices[: len(shapes)]), shapes, style, halves)
 
 
 def _create(
@@ -125,9 +133,22 @@ def _create(
     by_number = weights.indices[0] == 0
     if by_number and draw.boolean() and "optimizer/names" not in exclude.operators:
         create["names"] = [[index, NAMES[index]] for index in weights.indices]
+    attributes = capabilities.corners and "optimizer/variables" not in exclude.operators
+    if create.get("names") and attributes and draw.one_in(3):
+        create["variables"] = [[name, draw.choice((0.5, 2.0))] for _, name in create["names"]]
     if draw.one_in(3) and "optimizer/schedule" not in exclude.operators:
         create["schedule"] = schedule(draw, parameters.pop("learning_rate", 0.5))
     return create
+
+
+def _known(
+    draw: Draw, create: Step, weights: _Weights, capabilities: Capabilities, exclude: Exclusions
+) -> list[Any]:
+    """What factors may be given for: the weights' names, or indices, or both."""
+    known = [name for _, name in create.get("names", ())]
+    if known and capabilities.corners and draw.boolean() and "optimizer/index and name" not in exclude.operators:
+        known += weights.indices
+    return known or weights.indices
 
 
 def _multiply(draw: Draw, known: list[Any]) -> Step:

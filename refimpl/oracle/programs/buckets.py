@@ -5,6 +5,7 @@ those of this bucket), names of ``data`` and ``labels``. Steps are those of leve
 
 ==================  ===================================================================================================
 create_buckets      ``contexts``, ``default`` (a key), ``fixed``
+load                ``states``: a module of the last checkpoint, as ``load`` of level 3
 switch              ``key``, and descriptions of ``data`` and ``labels``
 prepare             ``data`` and ``labels`` of a batch that comes later; the current bucket stays
 create_svrg         as ``create`` of level 3, and ``frequency`` (epochs from one full pass to the next)
@@ -29,12 +30,23 @@ class Buckets(Modules):
         self.buckets = {bucket["key"]: bucket for bucket in program.get("settings", {}).get("buckets", [])}
         self.graphs = {}
         self.key = None
+        self.made_with = None
 
     def create_buckets(self, contexts, default, fixed=None):
         """See the module's text."""
         self.key = default
-        return self._current(self.mx.mod.BucketingModule(
-            self._symbol, default_bucket_key=default, context=self._contexts(contexts), fixed_param_names=fixed,
+        self.made_with = {
+            "default_bucket_key": default, "context": self._contexts(contexts), "fixed_param_names": fixed,
+        }
+        return self._current(self.mx.mod.BucketingModule(self._symbol, **self.made_with))
+
+    def load(self, contexts, states=False):
+        """See the module's text."""
+        if self.made_with is None:
+            return super(Buckets, self).load(contexts, states)
+        return self._current(self.mx.mod.BucketingModule.load(
+            self._path("net"), 1, sym_gen=self._symbol, load_optimizer_states=states,
+            **dict(self.made_with, context=self._contexts(contexts))
         ))
 
     def _symbol(self, key):

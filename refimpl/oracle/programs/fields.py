@@ -211,8 +211,10 @@ MODULE = {
     ),
     "init_params": fields(given_=maybe(names), rest_=maybe(real), missing_=truth, force_=truth),
     "set_params": fields(arrays=by_name(array), missing_=truth, extra_=truth, force_=truth),
-    "init_optimizer": fields(store_=maybe(name), force_=truth, **RULE),
-    "forward": fields(train_=maybe(truth), **_BATCH),
+    "init_optimizer": fields(
+        store_=maybe(name), force_=truth, rates_=maybe(listed(pair(name, real))), on_store_=truth, **RULE
+    ),
+    "forward": fields(train_=maybe(truth), apart_=truth, **_BATCH),
     "backward": fields(heads_=maybe(arrays)),
     "forward_backward": fields(**_BATCH),
     "update": fields(), "get_params": fields(), "outputs": fields(),
@@ -221,10 +223,11 @@ MODULE = {
     "save": fields(states_=truth), "load": fields(contexts=contexts, states_=truth),
     "save_states": fields(), "load_states": fields(),
     "update_metric": fields(labels=arrays, metric_=metric, own_=truth),
-    "score": fields(batch=batch, batches_=some, metric_=metric, **dict(data, **last)),
+    "score": fields(batch=batch, batches_=some, metric_=metric, again_=truth, **dict(data, **last)),
     "predict": fields(data=arrays, batch=batch, batches_=some, merge_=truth, **last),
     "fit": fields(batch=batch, epochs=whole(0, MOST_EPOCHS), store_=maybe(name), **dict(data, **dict(RULE, **last))),
-    "set_states": fields(value=real), "get_states": fields(),
+    "set_states": fields(value_=maybe(real), parts_=maybe(listed(arrays))), "get_states": fields(),
+    "monitor": fields(), "watched": fields(),
     "shapes": fields(), "infer": fields(shapes=by_name(shape)),
 }
 BUCKETS = dict(
@@ -240,7 +243,9 @@ BUCKETS = dict(
 del BUCKETS["create"]
 _FACTORS = listed(pair(index, real))
 OPTIMIZER = {
-    "create": fields(names_=listed(pair(index, name)), **dict(RULE, optimizer=RULE["optimizer_"])),
+    "create": fields(
+        names_=listed(pair(index, name)), variables_=maybe(_FACTORS), **dict(RULE, optimizer=RULE["optimizer_"])
+    ),
     "multiply": fields(rates_=_FACTORS, decays_=_FACTORS),
     "update": fields(indices=listed(index), gradients=arrays, rows_=maybe(rows)),
     "resume": fields(whole_=truth, device_=whole(0, MOST_DEVICES - 1)),

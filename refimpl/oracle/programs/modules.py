@@ -9,8 +9,11 @@ bind                descriptions of ``data`` and ``labels`` (name, shape, layout
 init_params         the program's arrays named ``given`` (null: no dict at all), ``rest`` (a constant initializer, or
                     null), ``missing`` (``allow_missing``), ``force``
 set_params          ``arrays``, ``missing`` and ``extra`` (what is allowed), ``force``
-init_optimizer      ``store`` (a kind, or null), ``optimizer``, ``parameters``, ``schedule``, ``force``
-forward             ``data``, ``labels``, ``pad``, ``train`` (null: as bound). Lets see outputs.
+init_optimizer      ``store`` (a kind, or null), ``optimizer``, ``parameters``, ``schedule``, ``force``; ``rates``: the
+                    optimizer is made beforehand, with these multipliers (pairs of a name and a factor);
+                    ``on_store`` (false: MXNET_UPDATE_ON_KVSTORE is 0)
+forward             ``data``, ``labels``, ``pad``, ``train`` (null: as bound); ``apart``: as a list of batches, one for
+                    each context, that are equally large parts along the first axis. Lets see outputs.
 backward            ``heads``, or null for losses. Lets see gradients of data, where they are wanted.
 forward_backward    ``data``, ``labels``, ``pad``. Lets see outputs and gradients of data.
 outputs             Lets see the outputs of the last forward pass once more.
@@ -32,10 +35,14 @@ update_metric       ``labels``, and ``metric``: a name, an object of a ``name`` 
                     a composite metric is handed ``labels`` and the module's outputs, as loops of one's own do.
 score               ``data``, ``labels``, ``batch`` (rows), ``batches`` (at most; null: all), ``metric``. Lets see what
                     update_metric does. ``last``: what becomes of a last batch that is not full (pad by default).
+                    ``again``: twice, over one iterator.
 predict             ``data``, ``batch``, ``batches``, ``merge``, ``last``. Lets see outputs.
 fit                 ``data``, ``labels``, ``batch``, ``epochs``, ``last``, and what init_optimizer has. Lets see
                     parameters.
-set_states          ``value``: a number for every state; get_states lets see them, context by context.
+set_states          ``value``: a number for every state, or ``parts``: for each state a list with one for each context.
+                    get_states lets see them, context by context.
+monitor             installs a monitor and begins a batch of it. Lets see nothing: it changes nothing.
+watched             Lets see how many entries the monitor has.
 ==================  ===================================================================================================
 """
 
@@ -70,6 +77,9 @@ def described(metric):
     return " ".join([metric["name"]] + ["%s=%s" % (key, metric[key]) for key in sorted(metric) if key != "name"])
 
 
+ON_STORE = "MXNET_UPDATE_ON_KVSTORE"
+
+
 class Modules(Session):
     """See the module's text."""
 
@@ -80,6 +90,7 @@ class Modules(Session):
         self.options = {}
         self.data_names, self.label_names = [], []
         self.wants_inputs = False
+        self.watching = None
 
     def _current(self, module):
         self.module = module
@@ -205,12 +216,25 @@ class Modules(Session):
 
     # --- training -------------------------------------------------------------------------------
 
-    def init_optimizer(self, store="local", optimizer="sgd", parameters=None, schedule=None, force=False):
+    def init_optimizer(
+        self, store="local", optimizer="sgd", parameters=None, schedule=None, force=False, rates=None, on_store=True,
+    ):
         """See the module's text."""
-        self.module.init_optimizer(
-            kvstore=store, optimizer=optimizer, optimizer_params=self._parameters(parameters, schedule),
-            force_init=force,
-        )
+        made = self._parameters(parameters, schedule)
+        if rates is not None:
+            optimizer, made = self.mx.optimizer.create(optimizer, **made), {}
+            optimizer.set_lr_mult(dict(rates))
+        before = os.environ.get(ON_STORE)
+        if not on_store:
+            os.environ[ON_STORE] = "0"
+        try:
+            self.module.init_optimizer(
+                kvstore=store, optimizer=optimizer, optimizer_params=made, force_init=force,
+            )
+        finally:
+            if not on_store:
+                os.environ.pop(ON_STORE)
+                os.environ.update({} if before is None else {ON_STORE: before})
         return ()
 
     def _parameters(self, parameters, schedule):
@@ -234,10 +258,21 @@ class Modules(Session):
             for i, gradient in enumerate(self.module.get_input_grads()):
                 yield "gradient%d" % i, self.seen(gradient)
 
-    def forward(self, data, labels=None, pad=0, train=None):
+    def forward(self, data, labels=None, pad=0, train=None, apart=False):
         """See the module's text."""
-        self.module.forward(self._batch(data, labels, pad), is_train=train)
+        batch = self._batch(data, labels, pad)
+        self.module.forward(self._parts(batch) if apart else batch, is_train=train)
         return list(self._outputs())
+
+    def _parts(self, batch):
+        """A batch for each context."""
+        count = len(self.options["context"])
+        rows = batch.data[0].shape[0] // count
+        cuts = [(i * rows, (i + 1) * rows) for i in range(count)]
+        return [
+            self.mx.io.DataBatch(*[[a[start:stop] for a in some or []] for some in (batch.data, batch.label)])
+            for start, stop in cuts
+        ]
 
     def outputs(self):
         """See the module's text."""
@@ -338,12 +373,12 @@ class Modules(Session):
                 self.module.update_metric(each, given)
         return list(self._shown(metric, *metrics))
 
-    def score(self, data, labels, batch, batches=None, metric=None, last="pad"):
+    def score(self, data, labels, batch, batches=None, metric=None, last="pad", again=False):
         """See the module's text."""
         metrics = self._metrics(metric)
-        self.module.score(
-            self._iterator(data, labels, batch, last), self.mx.metric.CompositeEvalMetric(metrics), num_batch=batches,
-        )
+        iterator, whole = self._iterator(data, labels, batch, last), self.mx.metric.CompositeEvalMetric(metrics)
+        for _ in range(2 if again else 1):
+            self.module.score(iterator, whole, num_batch=batches)
         return list(self._shown(metric, *metrics))
 
     def predict(self, data, batch, batches=None, merge=True, last="pad"):
@@ -356,9 +391,12 @@ class Modules(Session):
 
     # --- states ---------------------------------------------------------------------------------
 
-    def set_states(self, value):
+    def set_states(self, value=None, parts=None):
         """See the module's text."""
-        self.module.set_states(value=value)
+        if parts is None:
+            self.module.set_states(value=value)
+        else:
+            self.module.set_states(states=[[self.array(spec, i) for i, spec in enumerate(some)] for some in parts])
         return ()
 
     def get_states(self):
@@ -368,3 +406,17 @@ class Modules(Session):
             ("state%d@%d" % (i, context), self.seen(array))
             for i, arrays in enumerate(held) for context, array in enumerate(arrays)
         ]
+
+    # --- watching -------------------------------------------------------------------------------
+
+    def monitor(self):
+        """See the module's text."""
+        self.watching = self.mx.mon.Monitor(1)
+        self.module.install_monitor(self.watching)
+        self.watching.tic()
+        return ()
+
+    def watched(self):
+        """See the module's text."""
+        self.mx.nd.waitall()
+        return [("watched", self.plain([len(self.watching.toc())]))]

@@ -1,7 +1,8 @@
 """Level 5: optimizers. The program's arrays are weights: their names are indices, as text or as numbers.
 
 ==============  =======================================================================================================
-create          ``optimizer``, ``parameters``, ``schedule`` (see below, or null), ``names`` (pairs of index and name)
+create          ``optimizer``, ``parameters``, ``schedule`` (see below, or null), ``names`` (pairs of index and name),
+                ``variables`` (pairs of name and factor: a network whose variables have this ``lr_mult``)
 multiply        ``rates`` and ``decays``: pairs of index or name, and factor
 update          ``indices`` (all in one call), ``gradients``, and ``rows`` where gradients are row_sparse: for each
                 gradient the rows that it stores, or null. Lets see the weights.
@@ -49,9 +50,12 @@ class Optimizers(Session):
         self.device = 0
         self.optimizer = self.updater = None
 
-    def create(self, optimizer, parameters=None, schedule=None, names=()):
+    def create(self, optimizer, parameters=None, schedule=None, names=(), variables=None):
         """See the module's text."""
-        self.made = {"optimizer": optimizer, "parameters": parameters, "schedule": schedule, "names": names}
+        self.made = {
+            "optimizer": optimizer, "parameters": parameters, "schedule": schedule, "names": names,
+            "variables": variables,
+        }
         self._start()
         return ()
 
@@ -61,6 +65,10 @@ class Optimizers(Session):
             arguments["lr_scheduler"] = schedule_of(self.mx, made["schedule"])
         if made["names"]:
             arguments["param_idx2name"] = dict(made["names"])
+        if made["variables"]:
+            arguments["sym"] = self.mx.sym.Group([
+                self.mx.sym.Variable(name, lr_mult=factor) for name, factor in made["variables"]
+            ])
         self.optimizer = self.mx.optimizer.create(made["optimizer"], **arguments)
         self.updater = self.mx.optimizer.get_updater(self.optimizer)
 

@@ -1,8 +1,9 @@
 """The faults: each is one text of one file of this package that is replaced by another.
 
-``faults.json`` holds them. Most were made by a generator, which chose places by a seed and kept a change if some
+``faults.json`` holds 400. Most were made by a generator, which chose places by a seed and kept a change if some
 program gave other bits; others were written by hand, where the change of one expression does not do. Half of them
-("held") are not for tuning the drawing: run these last.
+("held") are not for tuning the drawing: run these last. ``training_faults.json`` holds 60 more of the code that trains,
+each with a user's call that shows it (``shown``).
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ CLASSES = {
 }
 """The classes of faults, and what they are."""
 TABLE = Path(__file__).with_name("faults.json")
+TRAINING = Path(__file__).with_name("training_faults.json")
+"""Faults of the code that trains, planted by somebody who had not seen what the oracle draws."""
 PACKAGE = Path(__file__).resolve().parents[2]
 
 
@@ -84,15 +87,17 @@ def _with_numpy(text: str) -> str:
     return "".join(lines)
 
 
-def faults(table: Path = TABLE) -> list[Fault]:
-    """All faults, in the order of the table.
+def faults(table: Path | None = None) -> list[Fault]:
+    """All faults, in the order of the tables.
 
     Args:
-        table: a file of the same form.
+        table: a file of the form of ``TABLE``; None for ``TABLE`` and then ``TRAINING``.
 
     Raises:
         ValueError: the file is none of faults; the message names the row.
     """
+    if table is None:
+        return [*faults(TABLE), *faults(TRAINING)]
     rows: list[dict[str, Any]] = json.loads(table.read_text(encoding="utf-8"))
     found = []
     for row in rows:
