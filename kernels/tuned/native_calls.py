@@ -23,6 +23,7 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic, register_jitable
 
 from ..foundation import cache as kernel_cache
@@ -137,12 +138,20 @@ def code_for(dispatcher: Any, args: Sequence[Any]) -> int | None:
 
 def code_of(kernel: Any) -> int | None:
     """The address of the machine code of a kernel that Numba has compiled; None if its calls cannot be written."""
-    returned, given = kernel.signature.return_type, kernel.signature.args
+    words = _words_of(kernel.signature.return_type, kernel.signature.args) if KNOWN else None
+    if words is None or words > SIZES[-1] + 2:  # two words are not arguments
+        return None
+    return kernel.library.get_pointer_to_function(kernel.fndesc.llvm_func_name)
+
+
+@cache  # Numba lays the arguments out anew for every question
+def _words_of(returned: Any, given: tuple[Any, ...]) -> int | None:
+    """The number of words that a kernel of these types is passed beside floats; None if its calls cannot be written."""
     one_word = types.NoneType, types.Integer, types.Boolean, types.Float
-    if not KNOWN or not isinstance(returned, one_word) or not all(map(_is_written, given)):
+    if not isinstance(returned, one_word) or not all(map(_is_written, given)):
         return None
     floats = words = 0
-    for kind in kernel.target_context.call_conv.get_function_type(returned, given).args:
+    for kind in cpu_target.target_context.call_conv.get_function_type(returned, given).args:
         if isinstance(kind, (ir.FloatType, ir.DoubleType)):
             floats += 1
             if floats > FLOATS and (words < REGISTERS or (floats > FLOATS + 1 and PACKED)):
@@ -151,9 +160,7 @@ def code_of(kernel: Any) -> int | None:
             words += 1
         else:
             return None
-    if words + max(0, floats - FLOATS) > SIZES[-1] + 2:  # two words are not arguments
-        return None
-    return kernel.library.get_pointer_to_function(kernel.fndesc.llvm_func_name)
+    return words + max(0, floats - FLOATS)
 
 
 def _is_written(kind: Any) -> bool:
