@@ -146,7 +146,7 @@ def code_of(kernel: Any) -> int | None:
 
 @cache  # Numba lays the arguments out anew for every question
 def _words_of(returned: Any, given: tuple[Any, ...]) -> float:
-    """The number of words that a kernel of these types is passed beside floats; infinite if its calls cannot be written."""
+    """The number of words that such a kernel is passed beside floats; infinite if its calls cannot be written."""
     if not isinstance(returned, ONE_WORD) or not all(map(_is_written, given)):
         return float("inf")
     floats = words = 0
