@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
+from numba.core import cgutils, registry
 from numba.extending import intrinsic, register_jitable
 
 from ..foundation import cache as kernel_cache
@@ -51,6 +51,8 @@ of words of the call, and the floats.
 """
 
 _WORD = ir.IntType(64)
+ONE_WORD = (types.NoneType, types.Integer, types.Boolean, types.Float)
+"""The Numba types that a kernel may return."""
 
 
 @intrinsic
@@ -137,23 +139,27 @@ def code_for(dispatcher: Any, args: Sequence[Any]) -> int | None:
 
 def code_of(kernel: Any) -> int | None:
     """The address of the machine code of a kernel that Numba has compiled; None if its calls cannot be written."""
-    returned, given = kernel.signature.return_type, kernel.signature.args
-    one_word = types.NoneType, types.Integer, types.Boolean, types.Float
-    if not KNOWN or not isinstance(returned, one_word) or not all(map(_is_written, given)):
-        return None
+    words = _words_of(kernel.signature.return_type, kernel.signature.args) if KNOWN else float("inf")
+    # two words are not arguments
+    return kernel.library.get_pointer_to_function(kernel.fndesc.llvm_func_name) if words <= SIZES[-1] + 2 else None
+
+
+@cache  # Numba lays the arguments out anew for every question
+def _words_of(returned: Any, given: tuple[Any, ...]) -> float:
+    """The number of words that such a kernel is passed beside floats; infinite if its calls cannot be written."""
+    if not isinstance(returned, ONE_WORD) or not all(map(_is_written, given)):
+        return float("inf")
     floats = words = 0
-    for kind in kernel.target_context.call_conv.get_function_type(returned, given).args:
+    for kind in registry.cpu_target.target_context.call_conv.get_function_type(returned, given).args:
         if isinstance(kind, (ir.FloatType, ir.DoubleType)):
             floats += 1
             if floats > FLOATS and (words < REGISTERS or (floats > FLOATS + 1 and PACKED)):
-                return None
+                return float("inf")
         elif isinstance(kind, ir.PointerType) or kind == _WORD:
             words += 1
         else:
-            return None
-    if words + max(0, floats - FLOATS) > SIZES[-1] + 2:  # two words are not arguments
-        return None
-    return kernel.library.get_pointer_to_function(kernel.fndesc.llvm_func_name)
+            return float("inf")
+    return words + max(0, floats - FLOATS)
 
 
 def _is_written(kind: Any) -> bool:

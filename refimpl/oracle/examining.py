@@ -96,7 +96,8 @@ class _Shrinking:
     def judged(self, program: Program, answer: Answer | None = None, *, confirm: bool = True) -> Verdict:
         """The verdict of a program, without what is set aside; ``answer`` is the implementation's if it is known."""
         known = answers_of(self.backend, [program])[0] if answer is None else answer
-        verdict = judge_answer(program, known, confirm=confirm, declared=declared_of(self.backend))
+        declared = declared_of(self.backend)
+        verdict = judge_answer(program, known, confirm=confirm, declared=declared, loosely=not confirm)
         return set_aside(self.exclude, program, verdict)
 
     def limit(self, most: float) -> float | None:

@@ -116,7 +116,7 @@ def answers_of(backend: Backend, programs: Sequence[Program]) -> list[Answer]:
 
 def judge_answer(
     program: Program, answer: Answer, *, same_numbers: bool = False, truth: Truth | None = None, confirm: bool = True,
-    declared: Declared = NOTHING,
+    declared: Declared = NOTHING, loosely: bool = False,
 ) -> Verdict:
     """Compare an implementation's answer to a program with the expected values.
 
@@ -127,6 +127,7 @@ def judge_answer(
         truth: the expected values, if another answer to the program was judged before.
         confirm: whether suspects are judged by the second bound too.
         declared: the arithmetic of the implementation, without ``truth``.
+        loosely: whether an element of a training that is a tenth off is a suspect, whatever its bound.
 
     Raises:
         Exception: ``answer``, if it is any other exception: a fault of the adapter.
@@ -149,7 +150,8 @@ def judge_answer(
         return _judged_history(program, answer)
     try:
         return _compared(
-            truth, truth.trace, answer, same_numbers=same_numbers, is_shared=is_shared, confirm=confirm
+            truth, truth.trace, answer, same_numbers=same_numbers, is_shared=is_shared, confirm=confirm,
+            loosely=loosely,
         )
     except Refused as error:  # by the reference where it computes bounds: counted, and never in silence
         return Verdict("discarded", reason=str(error))
@@ -178,7 +180,8 @@ def compare(program: Program, ours: Trace, theirs: Trace, *, same_numbers: bool 
 
 
 def _compared(
-    truth: Truth, ours: Trace, theirs: Trace, *, same_numbers: bool, is_shared: bool = False, confirm: bool = True
+    truth: Truth, ours: Trace, theirs: Trace, *, same_numbers: bool, is_shared: bool = False, confirm: bool = True,
+    loosely: bool = False,
 ) -> Verdict:
     """Compare; where other answers are judged by the same truth, all bounds are found at once."""
     if draws_numbers(truth.program) and not same_numbers:
@@ -186,7 +189,7 @@ def _compared(
     if truth.declared.bits:
         return _judged_by_bits(ours, theirs)
 
-    if not confirm and truth.program["level"] > 2:  # bounds of a training take a second
+    if loosely and truth.program["level"] > 2:  # bounds of a training take longer than running it
         rough = compare_within(ours, theirs, lambda: {name: _roughly(array) for name, array in ours.items()})
         if rough.mismatches:
             return rough
