@@ -26,7 +26,8 @@ def matrix(
         lines = condensing.merged(condensing.read(out), line)
         out.write_text(condensing.text_of(lines), encoding="utf-8")
         if page is not None:
-            page.write_text(part_of("report_files").whole_page("Operators by runtimes", pages.page(lines)), encoding="utf-8")
+            whole = part_of("report_files").whole_page("Operators by runtimes", pages.page(lines))
+            page.write_text(whole, encoding="utf-8")
     except (OSError, ValueError) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
     counts = condensing.counts(line)
