@@ -31,8 +31,8 @@ def condensed(results: Sequence[Results], known: Expectations | None = None) -> 
         known: rows that explain causes, and the rows that the searches expected.
 
     Raises:
-        ValueError: there are none, they are of several implementations, or failures were expected by rows that
-            ``known`` lacks.
+        ValueError: they are none or of several implementations, no graph was judged, or failures were expected by rows
+            that ``known`` lacks.
     """
     if len({(data.get("backend", ""), data.get("runtime", "")) for data in results}) != 1:
         raise ValueError("the results are not of one implementation in one version")
@@ -45,7 +45,10 @@ def condensed(results: Sequence[Results], known: Expectations | None = None) -> 
             judged[name] += programs
         unsupported.update(data["unsupported"])
         missing.update(data["unreached"].get("operators", ()))
-    unreached = [name for name in drawable() if missing[name] == len(results) and not judged[name]]
+    graphs = sum(any(row[0] in drawable() for row in data["covered"]) for data in results)
+    if not graphs:
+        raise ValueError("no search judged a graph")
+    unreached = [name for name in drawable() if missing[name] == graphs and not judged[name]]
     return {
         "runtime": first.get("runtime", ""), "backend": first.get("backend", ""),
         "date": max(data.get("date", "") for data in results),
@@ -54,7 +57,7 @@ def condensed(results: Sequence[Results], known: Expectations | None = None) -> 
             [data["drawn"]["seed"], data["programs"], round(data["seconds"]), round(data.get("processor", 0.0))]
             for data in results
         ],
-        "judged": sum(data["elements"][tier] for data in results for tier in ("exact", "bounded", "statistical")),
+        "judged": sum(data["elements"].get(tier, 0) for data in results for tier in ("exact", "bounded", "statistical")),
         "operators": {name: count for name, count in sorted(judged.items()) if name in drawable()},
         "causes": [*_expected(results, known), *_causes(results, known)],
         "unreached": {name: _reason(name, unsupported) for name in unreached},

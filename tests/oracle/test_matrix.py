@@ -85,6 +85,9 @@ def test_searches_of_one_implementation_come_together_and_others_do_not():
         matrix.condensed([first, {**second, "runtime": "Mine 1.3"}])
     with pytest.raises(ValueError, match="one implementation"):
         matrix.condensed([])
+    with pytest.raises(ValueError, match="no search judged a graph"):
+        matrix.condensed([_results(covered=[], elements={})])
+    assert matrix.condensed([first, _results(covered=[], elements={})])["judged"] == 8
 
 
 @pytest.mark.clause("oracle/matrix")

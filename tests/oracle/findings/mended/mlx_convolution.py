@@ -1,7 +1,7 @@
 """The gradient of a convolution loses elements of its input where the padding is larger than the kernel less one.
 
-Found in MLX 0.21.1 for the CPU; mended in 0.32.4. A gradient has its argument's shape (``mlx.core.vjp``: "the
-vector-Jacobian product").
+Found in MLX 0.21.1 for the CPU; there in 0.30.0 still, mended in 0.32.4. A gradient has its argument's shape
+(``mlx.core.vjp``: "the vector-Jacobian product").
 Expected: three numbers, a kernel of one number, which is 1, and a padding of 1 give the gradient 1, 1, 1 for heads of 1.
 Got: a gradient of shape (1, 1, 1) for an input of shape (1, 3, 1).
 """
