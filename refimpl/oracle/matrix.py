@@ -19,6 +19,8 @@ Runtime = dict[str, Any]
 """A line of the file: an implementation, its searches together, and what they say of each operator."""
 STATES = ("differs", "fails", "digits", "right", "not reached", "not offered")
 """Of an operator with a runtime; of several causes the one named first here counts."""
+TIERS = ("exact", "bounded", "statistical")
+"""Of elements that were judged."""
 REASONS = 5
 """Reasons of unsupported programs that a line keeps, beside those that name an operator that was not reached."""
 
@@ -57,7 +59,7 @@ def condensed(results: Sequence[Results], known: Expectations | None = None) -> 
             [data["drawn"]["seed"], data["programs"], round(data["seconds"]), round(data.get("processor", 0.0))]
             for data in results
         ],
-        "judged": sum(data["elements"].get(tier, 0) for data in results for tier in ("exact", "bounded", "statistical")),
+        "judged": sum(data["elements"].get(tier, 0) for data in results for tier in TIERS),
         "operators": {name: count for name, count in sorted(judged.items()) if name in drawable()},
         "causes": [*_expected(results, known), *_causes(results, known)],
         "unreached": {name: _reason(name, unsupported) for name in unreached},
