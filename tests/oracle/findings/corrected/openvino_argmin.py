@@ -1,6 +1,6 @@
 """ArgMin and ArgMax of 16 numbers or more do not name the first of equal ones.
 
-Found in OpenVINO 2024.4.0, CPU; there in 2025.2.0 still, mended in 2025.4.1. ONNX, ArgMin: "If select_last_index is
+Found in OpenVINO 2024.4.0, CPU; there in 2025.2.0 still, corrected in 2025.4.1. ONNX, ArgMin: "If select_last_index is
 False (default), the index of the first occurrence is returned".
 Expected: of 1 and 31 zeros the index 1. Got: 16.
 """

@@ -1,6 +1,6 @@
 """InstanceNormalization takes the variance of a channel over the whole batch, and not of each instance.
 
-Found in tract 0.21.7; mended in 0.23.9. ONNX, InstanceNormalization: "mean and variance are computed per
+Found in tract 0.21.7; corrected in 0.23.9. ONNX, InstanceNormalization: "mean and variance are computed per
 instance per channel".
 Expected: of -1, 1 and of -2, 2 the results -1, 1 and -1, 1. Got: -0.632, 0.632 and -1.265, 1.265.
 """

@@ -1,6 +1,6 @@
 """The reference evaluator's TopK names the last of equal elements first.
 
-Found in onnx 1.16.2, ``onnx.reference``; there in 1.17.0 still, mended in 1.20.0. ONNX, TopK: "Given two equivalent
+Found in onnx 1.16.2, ``onnx.reference``; there in 1.17.0 still, corrected in 1.20.0. ONNX, TopK: "Given two equivalent
 values, this operator uses the indices along the axis as a tiebreaker. That is, the element with the lower index will
 appear first".
 Expected: the indices 0, 1, 2 of 5, 5, 5. Got: 2, 1, 0.

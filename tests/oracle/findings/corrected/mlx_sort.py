@@ -1,6 +1,6 @@
 """The gradient of sort goes to the wrong elements: it is gathered by the permutation and not scattered.
 
-Found in MLX 0.21.1 for the CPU; there in 0.30.0 still, mended in 0.32.4. ``mlx.core.sort`` returns "a sorted copy of
+Found in MLX 0.21.1 for the CPU; there in 0.30.0 still, corrected in 0.32.4. ``mlx.core.sort`` returns "a sorted copy of
 the array", so element i of the result is element ``argsort(x)[i]`` of x, whose gradient is head i.
 Expected: x = 3, 1, 2 and heads 10, 20, 30 give 30, 10, 20. Got: 20, 30, 10.
 """

@@ -1,6 +1,6 @@
 """A model that is one Transpose of a vector returns memory that it did not write.
 
-Found in OpenVINO 2024.4.0, CPU; there in 2025.1.0 still, mended in 2025.4.1. ONNX, Transpose: "Transpose the input
+Found in OpenVINO 2024.4.0, CPU; there in 2025.1.0 still, corrected in 2025.4.1. ONNX, Transpose: "Transpose the input
 tensor similar to numpy.transpose"; with the permutation 0 the output is the input.
 Expected: 1, 2, 3, 4. Got: other numbers in some elements, not the same in each run.
 """

@@ -1,4 +1,4 @@
-"""Faults of old releases that newer ones mended: a script each, which tells the two apart."""
+"""Faults of old releases that newer ones corrected: a script each, which tells the two apart."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = sorted((ROOT / "tests/oracle/findings/mended").glob("*.py"))
+SCRIPTS = sorted((ROOT / "tests/oracle/findings/corrected").glob("*.py"))
 PYTHON = {"mlx": "MLX", "openvino": "ENGINES", "tract": "ENGINES", "onnx": "ENGINES"}
 """Library -> the word in the names of two variables: of the Python that has the newest release, and the old one."""
 
 
 def test_each_line_has_a_script_that_needs_only_numpy_and_the_library():
-    page = (ROOT / "spec/records/findings-mended.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"/findings/mended/(\w+\.py)\)", page)) == [path.name for path in SCRIPTS]
+    page = (ROOT / "spec/records/findings-corrected.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"/findings/corrected/(\w+\.py)\)", page)) == [path.name for path in SCRIPTS]
     for path in SCRIPTS:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         imported = {
@@ -26,7 +26,7 @@ def test_each_line_has_a_script_that_needs_only_numpy_and_the_library():
             for name in ([node.module] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names])
         }
         assert imported <= {"numpy", "onnx", "pathlib", "tempfile", path.stem.split("_")[0]}, path
-        assert re.search(r"Found in .+ mended ", " ".join(ast.get_docstring(tree).split())), path
+        assert re.search(r"Found in .+ corrected ", " ".join(ast.get_docstring(tree).split())), path
 
 
 @pytest.mark.peer

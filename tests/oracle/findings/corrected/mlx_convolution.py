@@ -1,6 +1,6 @@
 """The gradient of a convolution loses elements of its input where the padding is larger than the kernel less one.
 
-Found in MLX 0.21.1 for the CPU; there in 0.30.0 still, mended in 0.32.4. A gradient has its argument's shape
+Found in MLX 0.21.1 for the CPU; there in 0.30.0 still, corrected in 0.32.4. A gradient has its argument's shape
 (``mlx.core.vjp``: "the vector-Jacobian product").
 Expected: three numbers, a kernel of one number, which is 1, and a padding of 1 give the gradient 1, 1, 1.
 Got: a gradient of shape (1, 1, 1) for an input of shape (1, 3, 1).
