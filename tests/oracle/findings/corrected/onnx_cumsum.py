@@ -1,6 +1,6 @@
 """The reference evaluator's CumSum of int32 gives int64.
 
-Found in onnx 1.16.2, ``onnx.reference``; there in 1.17.0 still, corrected in 1.20.0. ONNX, CumSum: "Output tensor of the
+Found in onnx 1.16.2, ``onnx.reference``; in 1.17.0 too, corrected in 1.20.0. ONNX, CumSum: "Output tensor of the
 same type as 'x' with cumulative sums of the x's elements".
 Expected: int32 1, 3. Got: int64 1, 3.
 """

@@ -1,6 +1,6 @@
 """Value.to_numpy reads every result as float32, whatever its type: other numbers, and memory behind the result.
 
-Found in tract 0.21.7; there in 0.22.4 still, corrected in 0.23.0. Its docstring: "Builds a numpy array equivalent to the
+Found in tract 0.21.7; in 0.22.4 too, corrected in 0.23.0. Its docstring: "Builds a numpy array equivalent to the
 data in this value". In tract/value.py the type of the data is the constant ``c_float``.
 Expected: int32 -1, -2. Got: float32 nan, nan, whose bits are these numbers.
 """
