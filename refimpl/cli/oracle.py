@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from functools import partial
@@ -14,11 +15,12 @@ from ..kvstore import histories
 from .errors import refuse, say
 from .oracle_environment import environment
 from .oracle_file import file
+from .oracle_matrix import matrix
 from .oracle_parts import BackendName, part_of
 from .oracle_suite import answer, export, judge
 
 oracle = typer.Typer(help="Property-based testing of other implementations.", rich_markup_mode=None)
-for command in (file, environment, export, answer, judge):
+for command in (file, environment, matrix, export, answer, judge):
     oracle.command()(command)
 PythonName = Annotated[str | None, typer.Option(help="Run it in processes of this Python, see `environment`.")]
 
@@ -102,6 +104,8 @@ def check(
     say(reporting.summary(result))
     for line in reaching.reached(result):
         say(line)
+    getattr(under_test, "close", lambda: None)()  # a process that has ended has its time counted
+    result.processor, result.known = sum(os.times()[:4]), tuple(sorted(known.used))
     if report is not None:
         folder = f"{part + 1}-of-{parts}" if parts > 1 else ""
         for path in files.write(result, report, backend, part=folder, until=end):

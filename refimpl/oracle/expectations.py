@@ -135,12 +135,23 @@ class Expectations:
 
     def _fits(self, program: Program, name: str, kind: str) -> bool:
         what = name.partition("/")[2].partition(":")[0].rstrip("0123456789") if kind == "value" else kind
+        row = self.row_of(program, what)
+        if row is not None:
+            self.used.add(row.get("id", ""))
+        return row is not None
+
+    def row_of(self, program: Program, what: str) -> dict[str, Any] | None:
+        """The first row that fits a failure, or None.
+
+        Args:
+            program: it.
+            what: what differs, as the field ``trace`` of a row says it.
+        """
         for row in self.rows:
             demands = (holds for key, holds in _HOLDS.items() if key in row)
             if row.get("trace", what) == what and all(holds(row, program) for holds in demands):
-                self.used.add(row.get("id", ""))
-                return True
-        return False
+                return row
+        return None
 
 
 def program_in(file: Path) -> Program:

@@ -116,6 +116,7 @@ def _searched(config: Any, backend: Backend, expectations: Expectations) -> Outc
         backend, seed=config.getoption("--oracle-seed"), programs=programs, seconds=seconds,
         exclude=expectations.exclusions, expected=expectations.covers,
     )
+    result.known = tuple(sorted(expectations.used))
     lines = [reporting.summary(result), *reached(result)]
     if folder:
         report_files.write(result, Path(folder), config.getoption("--oracle-backend"), until=end)

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ def _left(until: float | None) -> float:
 
 
 def _report(result: Result, folder: Path, backend: str) -> list[Path]:
-    data = {**as_data(result), "backend": backend}
+    data = {**as_data(result), "backend": backend, "date": datetime.now(timezone.utc).date().isoformat()}
     return [
         _written(folder / "results.json", json.dumps(data, indent=1)),
         _written(folder / "report.html", page(result, backend)),
@@ -125,7 +126,8 @@ _STYLE = (
 )
 
 
-def _page(title: str, body: str) -> str:
+def whole_page(title: str, body: str) -> str:
+    """A page of HTML that needs nothing else."""
     return (
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<title>{html.escape(title)}</title><style>{_STYLE}</style>"
@@ -145,7 +147,7 @@ def page(result: Result, backend: str) -> str:
         f"<pre tabindex=0>{html.escape(text_of_found(found))}</pre>{_table(found.verdict.mismatches[0])}</section>"
         for found in result.found
     )
-    return _page(f"Oracle: {backend}", (
+    return whole_page(f"Oracle: {backend}", (
         f"<p>{html.escape(summary(result))}</p>{warnings}{rows or '<p>Nothing differs.</p>'}"
         f"<h2>Reached</h2>{_items(reached(result))}<h2>Covered</h2>{_items(coverage.table(result.covered))}"
     ))
@@ -191,7 +193,7 @@ def index(folder: Path) -> Path:
         f"<table><caption>Reports</caption><tr>{head}{''.join(reports)}</table>"
         f"<h2>Causes</h2>{f'<ul>{told}</ul>' if told else '<p>Nothing differs.</p>'}"
     )
-    return _written(folder / "index.html", _page("Oracle: reports", body))
+    return _written(folder / "index.html", whole_page("Oracle: reports", body))
 
 
 def _code(data: dict[str, Any]) -> str:

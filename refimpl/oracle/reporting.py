@@ -133,7 +133,8 @@ def _step_text(step: dict[str, Any]) -> str:
 def as_data(result: Result) -> dict[str, Any]:
     """The result of a search as JSON, from which its causes can be derived again and its programs drawn again."""
     return {
-        "version": VERSION, "programs": result.programs, "seconds": round(result.seconds, 3), "last": result.last,
+        "version": VERSION, "runtime": result.runtime, "programs": result.programs, "seconds": round(result.seconds, 3),
+        "processor": round(result.processor, 3), "known": list(result.known), "last": result.last,
         "drawn": result.drawn, "given": result.given, "excluded": [list(each) for each in result.excluded],
         "warnings": result.warnings, "statuses": dict(result.statuses), "elements": dict(result.elements),
         "levels": {level: dict(counts) for level, counts in result.levels.items()},

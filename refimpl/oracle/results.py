@@ -85,6 +85,12 @@ class Result:
     """What blinds the search, each in one line."""
     capabilities: Capabilities | None = None
     """What the implementation offers."""
+    runtime: str = ""
+    """The implementation's name and version, as it says them."""
+    known: tuple[str, ...] = ()
+    """The ids of the rows of oracle.toml that failures fitted."""
+    processor: float = 0.0
+    """Seconds of the processor, of this process and of those that it started and that have ended."""
 
     def large(self) -> list[tuple[dict[str, Any], float]]:
         """Exclusions that take more than LARGE of the drawing."""

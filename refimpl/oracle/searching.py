@@ -99,7 +99,10 @@ class _Hunt:
         self.explain, self.timed = explain, timed
         self.began = time.monotonic()
         self.end = math.inf if seconds is None else self.began + seconds
-        self.result = Result(capabilities=backend.capabilities, levels={level: Counter() for level in sample.levels})
+        self.result = Result(
+            capabilities=backend.capabilities, levels={level: Counter() for level in sample.levels},
+            runtime=str(getattr(backend, "version", "")),
+        )
         self.by_cause: dict[Any, Found] = {}
         self.waiting: list[tuple[dict[str, Any], float]] = []  # excluded since programs were drawn last
         for row in rows_of(exclude):

@@ -30,7 +30,7 @@ from sphinx.cmd.build import build_main  # noqa: E402
 import refimpl as mx  # noqa: E402
 from refimpl import explain  # noqa: E402
 from spec import ops, trace  # noqa: E402
-from spec.site import api, notebooks, operator_pages  # noqa: E402
+from spec.site import api, matrix, notebooks, operator_pages  # noqa: E402
 from spec.site.chapter import ABOUT, chapter, with_links_aimed  # noqa: E402
 from spec.site.moved import MOVED, leading_to  # noqa: E402
 from spec.site.myst import fenced  # noqa: E402
@@ -99,6 +99,7 @@ def documents() -> Iterator[tuple[str, str]]:
         yield folder, f"# {title}\n\n{INTRODUCTIONS[folder]}\n\n{listed}"
     yield "rules", _rules()
     yield "ops", with_links_aimed(ops.text(), ROOT / "ops.md")
+    yield "matrix", matrix.text()
     for name, running in RUNNING.items():
         yield name, (
             f"# {running.title}\n\n`{running.command}` writes such a page;"
@@ -136,7 +137,7 @@ def index() -> str:
         tree("From inside", list(RUNNING)),
         tree(reference, ["spec/README", *first]),
         *(tree(title, chapters) for title, chapters in shelves),
-        tree("Lists", ["rules", *INTRODUCTIONS, "ops"]),
+        tree("Lists", ["rules", *INTRODUCTIONS, "ops", "matrix"]),
         tree("The project", [Path(name).stem for name in ABOUT]),
     ])
 

@@ -34,7 +34,7 @@ pytestmark = [
 PAGES = [
     "index.html", "spec/reference/running/slicing.html", "spec/course/07-store.html",
     "spec/reference/porting/deviations.html", "operators/pooling.html",
-    "api/mx.mod.html", "code/kernels/pooling.py.html", "lenet-step.html", "search.html",
+    "api/mx.mod.html", "code/kernels/pooling.py.html", "lenet-step.html", "search.html", "matrix.html",
 ]
 WIDTHS = [390, 900, 1440]
 FLAGS = [

@@ -25,9 +25,11 @@ class Engine:
             path = Path(folder, "model.onnx")
             path.write_bytes(model)
             try:
-                read = tract.onnx().load(path)
+                reader = tract.onnx()
+                read = (reader.load if hasattr(reader, "load") else reader.model_for_path)(path)  # the name until 0.22
                 names = [read.input_name(i) for i in range(read.input_count())]
-                run = read.into_model().into_runnable()
+                made = read.into_model() if hasattr(read, "into_model") else read.into_optimized()
+                run = made.into_runnable()
             except tract.TractError as error:
                 raise _told(error) from error
 
