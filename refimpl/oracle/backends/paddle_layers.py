@@ -45,7 +45,7 @@ def _larger(p: Any, *inputs: Any) -> Any:
 def _resize(p: Any, x: Any, like: Any = None) -> Any:
     size = shape_after("_contrib_BilinearResize2D", p, x, *([] if like is None else [like]))[2:]
     if 1 in size and not p.align_corners:
-        raise Unsupported("_contrib_BilinearResize2D to a side of 1, for which Paddle takes the middle")
+        raise Unsupported("_contrib_BilinearResize2D to a side of 1, for which Paddle takes the first element")
     return functional.interpolate(x, size=list(size), mode="bilinear", align_corners=bool(p.align_corners))
 
 
