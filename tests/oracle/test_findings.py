@@ -121,7 +121,7 @@ def test_each_script_belongs_to_a_row_with_a_clause_and_a_stored_program():
             assert (row["clause"], row["strict"]) == (stored.clause, True), row["id"]
             assert row["clause"] in rules, row["id"]
             named |= set(re.findall(r"\((\w+\.py)\)", row["reason"]))
-    without = {name for name, line in _linked().items() if line.endswith((" avoided |", " read |"))}  # no row shows them
+    without = {name for name, line in _linked().items() if line.endswith((" avoided |", " read |"))}
     assert not named & without
     assert named | without == {path.name for path in SCRIPTS}
 
