@@ -10,6 +10,7 @@ Each names the Python of an environment with that library, and (but for MXNet's)
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,11 +23,14 @@ from refimpl.oracle.backends.ours import FORMS, Ours
 from refimpl.oracle.drawing.drawn_executors import executor_program, forward_program
 from refimpl.oracle.drawing.drawn_optimizers import optimizer_program
 from refimpl.oracle.drawing.draws import SeededDraw
+from refimpl.oracle.expectations import Expectations
 from refimpl.oracle.judging.comparing import compare, judge
 from refimpl.oracle.judging.reference import trace_of
+from refimpl.oracle.searching import search
 
 from . import toys
 
+LIBRARIES = Path(__file__).with_name("libraries")
 PROGRAMS = int(os.environ.get("REFIMPL_PEER_CALLS", "200"))
 
 
@@ -136,16 +140,6 @@ def test_probing_level_1():
 # --- other libraries ------------------------------------------------------------------------------
 
 
-CANCELLING = {"softsign", "Activation", "expm1"}
-"""Slopes that autograd makes differences of: x / (1 + |x|) far from 0, e^x - 1 far below it."""
-QUOTIENTS = {"sigmoid", "Activation"}
-"""ONNX Runtime's sigmoid is a quotient of polynomials, and 0 below -18."""
-
-
-PADDLES = {"prod", "softmax", "softmin", "log_softmax", "LeakyReLU", "InstanceNorm"}
-"""Paddle's have known faults: gradients at zeros, and numbers below -64, selu, gradients of parameters alone."""
-
-
 def python_of(variable):
     path = os.environ.get(variable, "")
     if not path:
@@ -153,39 +147,34 @@ def python_of(variable):
     return path
 
 
-RECIPROCALS = {
-    "arccos", "arcsin", "arctan", "arctanh", "log", "log10", "log1p", "log2", "reciprocal", "rsqrt", "tan",
-    "_rdiv_scalar",
-}
-"""TensorFlow's reciprocal of eight numbers and more is wrong by a unit, also that of 1."""
-
-
 @pytest.mark.peer
 @pytest.mark.parametrize(
-    ("name", "variable", "draw", "operators", "but", "programs"),
+    ("name", "level", "operators", "programs"),
     [
-        ("torch:backend", "TORCH", executor_program, 80, CANCELLING | {"InstanceNorm"}, PROGRAMS),
-        ("torch:on(compile=True)", "TORCH", executor_program, 80, CANCELLING | {"InstanceNorm"}, 32),
-        ("torch:on(compile=True, dynamic=True)", "TORCH", executor_program, 80, CANCELLING | {"InstanceNorm"}, 32),
-        # JAX's are wrong in the fifth digit far from 0
-        ("jax:backend", "JAX", executor_program, 80, CANCELLING | {"sinh", "cosh", "gamma", "gammaln"}, 40),
-        # InstanceNorm subtracts the mean last, in both
-        ("onnxruntime:backend", "ONNX", forward_program, 60, QUOTIENTS | {"InstanceNorm"}, PROGRAMS),
-        ("tensorflow:on()", "TENSORFLOW", executor_program, 80, CANCELLING | RECIPROCALS | {"LeakyReLU"}, PROGRAMS),
-        ('tensorflow:on(mode="function")', "TENSORFLOW", executor_program, 80, CANCELLING | RECIPROCALS, 40),
-        ('tensorflow:on(mode="xla")', "TENSORFLOW", executor_program, 80, CANCELLING | {"LeakyReLU", "gammaln"}, 40),
-        ("mlx:on()", "MLX", executor_program, 80, CANCELLING | QUOTIENTS | {"erf"}, PROGRAMS),
-        ("paddle:on()", "PADDLE", executor_program, 80, CANCELLING | PADDLES, PROGRAMS),
+        ("torch:backend", 2, 80, PROGRAMS),
+        ("torch:on(compile=True)", 2, 80, 32),
+        ("torch:on(compile=True, dynamic=True)", 2, 80, 32),
+        ("jax:backend", 2, 80, 40),
+        ("onnxruntime:backend", 1, 60, PROGRAMS),
+        ("tensorflow:on()", 2, 80, PROGRAMS),
+        ('tensorflow:on(mode="function")', 2, 80, 40),
+        ('tensorflow:on(mode="xla")', 2, 80, 40),
+        ("mlx:on()", 2, 80, PROGRAMS),
+        ("paddle:on()", 2, 80, PROGRAMS),
     ],
 )
-def test_a_library_agrees(name, variable, draw, operators, but, programs):
-    python = python_of(f"REFIMPL_{variable}_PYTHON")
+def test_a_library_agrees_but_for_its_rows(name, level, operators, programs):
+    library = name.split(":")[0]
+    python = python_of(f"REFIMPL_{'ONNX' if library == 'onnxruntime' else library.upper()}_PYTHON")
+    known = Expectations.read(LIBRARIES / library / "oracle.toml")
     with isolate(f"refimpl.oracle.backends.{name}", python=python, limit=120.0) as backend:
         own = backend.capabilities
         assert sum(not name.startswith("rule ") for name in own.operators) >= operators
         assert "_contrib_PSROIPooling" in backend.describe().splitlines()[-1]
-        backend.capabilities = own._replace(operators=own.operators - but, dtypes=("float32",))
-        assert judged(backend, programs, draw) > 0.8 * programs
+        backend.capabilities = own._replace(others=(), dtypes=("float32",))
+        found = search(backend, programs=programs, level=level, expected=known.covers, explain=False)
+    assert [str(one.cause) for one in found.found] == []
+    assert found.statuses["passed"] > 0.8 * programs
 
 
 @pytest.mark.peer

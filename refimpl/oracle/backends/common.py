@@ -63,10 +63,25 @@ def pooling_sides(p: Any, x: Any) -> tuple[tuple[int, ...], tuple[int, ...], tup
     return tuple(p.kernel), stride, pad
 
 
-def require_last_axis(p: Any, x: Any) -> None:
-    """Require that LayerNorm is along the last axis, and gives its result alone."""
-    if p.output_mean_var or p.axis % len(x.shape) != len(x.shape) - 1:
-        raise Unsupported("LayerNorm along another axis than the last, or with its statistics")
+def layer_norm_rule(xp: Any, function: Rule) -> Rule:
+    """A rule for LayerNorm.
+
+    Args:
+        xp: the library's names.
+        function: the library's own, which takes the parameters, data, gamma and beta, along the last axis.
+    """
+    def rule(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
+        if p.output_mean_var:
+            raise Unsupported("LayerNorm with its statistics")
+        rank = len(x.shape)
+        axis = p.axis % rank
+        if axis == rank - 1:
+            return function(p, x, gamma, beta)
+        order = (*(a for a in range(rank) if a != axis), axis)
+        moved = function(p, xp.transpose(x, order), gamma, beta)
+        return xp.transpose(moved, tuple(order.index(a) for a in range(rank)))
+
+    return rule
 
 
 def require_plain_batch_norm(p: Any, x: Any, *, train: bool, why: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from ...kernels.reduce import reduced_axes
-from .common import Rule, pooling_sides, require_last_axis, rules, shape_after, softmax_rule, windows
+from .common import Rule, layer_norm_rule, pooling_sides, rules, shape_after, softmax_rule, windows
 from .protocol import Unsupported
 
 
@@ -64,7 +64,6 @@ def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
 
 
 def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
-    require_last_axis(p, x)
     return jax.nn.standardize(x, axis=-1, epsilon=p.eps) * gamma + beta
 
 
@@ -109,7 +108,8 @@ ACTIVATIONS = {
 }
 XP = _Names()
 RULES: dict[str, Rule] = {
-    **rules(XP), "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
+    **rules(XP), "LayerNorm": layer_norm_rule(XP, _layer_norm),
+    "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky,
     "softmax": softmax_rule(XP, jax.nn.softmax), "log_softmax": softmax_rule(XP, jax.nn.log_softmax),
     "softmin": softmax_rule(XP, jax.nn.softmax, -1), "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
     "softsign": lambda p, x: jax.nn.soft_sign(x), "cbrt": lambda p, x: jnp.cbrt(x),

@@ -8,7 +8,7 @@ import mlx.core as mx
 from mlx import nn
 
 from ...kernels.reduce import reduced_axes
-from .common import Rule, pooling_sides, require_last_axis, rules, shape_after, softmax_rule, windows
+from .common import Rule, layer_norm_rule, pooling_sides, rules, shape_after, softmax_rule, windows
 from .protocol import Unsupported
 
 
@@ -64,7 +64,6 @@ def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
 
 
 def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
-    require_last_axis(p, x)
     return mx.fast.layer_norm(x, gamma, beta, p.eps)
 
 
@@ -109,7 +108,8 @@ ACTIVATIONS = {
 }
 XP = _Names()
 RULES: dict[str, Rule] = {
-    **rules(XP), "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
+    **rules(XP), "LayerNorm": layer_norm_rule(XP, _layer_norm),
+    "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky,
     "softmax": softmax_rule(XP, lambda x, axis: mx.softmax(x, axis=axis)),
     "softmin": softmax_rule(XP, lambda x, axis: mx.softmax(x, axis=axis), -1),
     "log_softmax": softmax_rule(XP, _log_softmax),

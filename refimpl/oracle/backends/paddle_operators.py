@@ -10,14 +10,15 @@ from paddle.nn import functional
 from ...kernels.reduce import reduced_axes
 from .common import (
     Rule,
+    layer_norm_rule,
     pooling_sides,
-    require_last_axis,
     require_plain_batch_norm,
     rules,
     shape_after,
     softmax_rule,
     windows,
 )
+from .paddle_layers import LAYERS
 from .protocol import Unsupported
 
 
@@ -77,7 +78,6 @@ def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
 
 
 def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
-    require_last_axis(p, x)
     if len(x.shape) == 1:
         raise Unsupported("LayerNorm of one axis")
     if p.eps > 1e-3:
@@ -140,7 +140,8 @@ ACTIVATIONS = {
 }
 XP = _Names()
 RULES: dict[str, Rule] = {
-    **rules(XP), "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
+    **rules(XP), "LayerNorm": layer_norm_rule(XP, _layer_norm),
+    **LAYERS, "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky,
     "softmax": softmax_rule(XP, functional.softmax), "log_softmax": softmax_rule(XP, functional.log_softmax),
     "softmin": softmax_rule(XP, functional.softmax, -1), "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
     "softsign": lambda p, x: functional.softsign(x), "relu": lambda p, x: functional.relu(x),

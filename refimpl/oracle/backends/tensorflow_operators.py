@@ -9,8 +9,8 @@ import tensorflow as tf
 from ...kernels.reduce import reduced_axes
 from .common import (
     Rule,
+    layer_norm_rule,
     pooling_sides,
-    require_last_axis,
     require_plain_batch_norm,
     rules,
     shape_after,
@@ -90,7 +90,6 @@ def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
 
 
 def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
-    require_last_axis(p, x)
     mean, variance = tf.nn.moments(x, -1, keepdims=True)
     return tf.nn.batch_normalization(x, mean, variance, beta, gamma, p.eps)
 
@@ -183,7 +182,8 @@ ACTIVATIONS = {
 }
 XP = _Names()
 RULES: dict[str, Rule] = {
-    **rules(XP), "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
+    **rules(XP), "LayerNorm": layer_norm_rule(XP, _layer_norm),
+    "Convolution": _convolution, "Pooling": _pooling, "LeakyReLU": _leaky,
     "softmax": softmax_rule(XP, tf.nn.softmax), "log_softmax": softmax_rule(XP, tf.nn.log_softmax),
     "softmin": softmax_rule(XP, tf.nn.softmax, -1), "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
     "softsign": lambda p, x: tf.nn.softsign(x), "relu": lambda p, x: tf.nn.relu(x), "BatchNorm": _batch_norm,

@@ -9,8 +9,8 @@ from torch.nn import functional
 
 from .common import (
     Rule,
+    layer_norm_rule,
     pooling_sides,
-    require_last_axis,
     require_plain_batch_norm,
     rules,
     shape_after,
@@ -79,7 +79,6 @@ def _leaky(p: Any, x: Any, gamma: Any = None) -> Any:
 
 
 def _layer_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
-    require_last_axis(p, x)
     return functional.layer_norm(x, (x.shape[-1],), gamma, beta, p.eps)
 
 
@@ -119,9 +118,10 @@ ACTIVATIONS = {
 }
 XP = _Names()
 RULES: dict[str, Rule] = {
-    **rules(XP), **LAYERS, "Convolution": _convolution, "Deconvolution": _deconvolution, "Pooling": _pooling,
+    **rules(XP), "LayerNorm": layer_norm_rule(XP, _layer_norm),
+    **LAYERS, "Convolution": _convolution, "Deconvolution": _deconvolution, "Pooling": _pooling,
     "softmax": softmax_rule(XP, functional.softmax), "log_softmax": softmax_rule(XP, functional.log_softmax),
-    "softmin": softmax_rule(XP, functional.softmax, -1), "LeakyReLU": _leaky, "LayerNorm": _layer_norm,
+    "softmin": softmax_rule(XP, functional.softmax, -1), "LeakyReLU": _leaky,
     "GroupNorm": _group_norm, "Activation": lambda p, x: ACTIVATIONS[p.act_type](x),
     "softsign": lambda p, x: functional.softsign(x), "erf": lambda p, x: torch.erf(x),
     "erfinv": lambda p, x: torch.erfinv(x), "gammaln": lambda p, x: torch.lgamma(x), "BatchNorm": _batch_norm,
