@@ -1,0 +1,150 @@
+"""Let each call of a scenario fail in each way that it can: ``python -m tests.faults.enumerate NAME...``.
+
+The process imports the package once and runs each scenario to warm it up; each fault then starts from a fork of it.
+A line of JSON tells each fault that broke a promise, and how to see it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .calls import FAULTS, Call, during, library, spelled
+from .scenario import Left, Scenario, broken
+
+PATIENCE = 20
+"""Seconds after which an act waits without bound."""
+
+
+def enumerated(scenario: Scenario, only: tuple[int, str] | None = None) -> Iterator[dict[str, Any]]:
+    """For each call and each fault that it can meet: where, what, and the promises that broke."""
+    with tempfile.TemporaryDirectory() as made:
+        base = Path(made)
+        old, new, calls = _faultless(scenario, base)
+        for call in once_a_file(calls):
+            for how in FAULTS[call.kind]:
+                if only is None or only == (call.number, spelled(how)):
+                    found = _forked(lambda call=call, how=how: _faulty(scenario, base, call, how, old, new))
+                    name = call.name.replace(str(base), "")
+                    yield {
+                        "scenario": scenario.name, "call": call.number, "kind": call.kind, "file": name,
+                        "fault": spelled(how), "broken": found,
+                    }
+
+
+def once_a_file(calls: list[Call]) -> list[Call]:
+    """The calls that are tried: of the reads, states and closings of one file the first and the last."""
+    alike: dict[tuple[str, str], list[Call]] = {}
+    for call in calls:
+        alike.setdefault((call.kind, call.name), []).append(call)
+    chosen = set()
+    for (kind, _), some in alike.items():
+        chosen |= {some[0], some[-1]} if kind in ("read", "stat", "fstat", "close") else set(some)
+    return [call for call in calls if call in chosen]
+
+
+def _fresh(scenario: Scenario, base: Path) -> Path:
+    folder = base / "files"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    scenario.prepare(folder)
+    return folder
+
+
+def _faultless(scenario: Scenario, base: Path) -> tuple[Any, Any, list[Call]]:
+    scenario.act(_fresh(scenario, base))  # warm: kernels compiled, modules imported
+    folder = _fresh(scenario, base)
+    old = scenario.seen(folder) if scenario.changes else None
+    got: list[Any] = []
+    calls = during(lambda: got.append(scenario.act(folder)))
+    return old, scenario.seen(folder) if scenario.changes else got[0], calls
+
+
+def _faulty(scenario: Scenario, base: Path, call: Call, how: int, old: Any, new: Any) -> list[str]:
+    folder = _fresh(scenario, base)
+    before, error, got = Left.now(folder), None, []
+    try:
+        during(lambda: got.append(scenario.act(folder)), call.number, how)
+    except BaseException as raised:
+        error = raised.with_traceback(None)
+    found = broken(scenario, folder, error, call, how, old, new, before, got[0] if got else None)
+    try:
+        again = scenario.act(folder)
+        if (scenario.seen(folder) if scenario.changes else again) != new:
+            found.append("the same call, made again, does not do what it should")
+        left = Left.now(folder)
+        found += [f"it leaves {name}" for name in sorted(left.files) if ".part" in name]
+    except Exception as raised:
+        found.append(f"the same call, made again, fails: {type(raised).__name__}: {raised}")
+    return found
+
+
+def _forked(act: Any) -> list[str]:
+    """What ``act`` returns in a fork of this process."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reads)
+        try:
+            told = act()
+        except BaseException as error:
+            told = [f"the check itself failed: {type(error).__name__}: {error}"]
+        os.write(writes, json.dumps(told).encode()[:60000])
+        os._exit(0)
+    os.close(writes)
+    ready, _, _ = select.select([reads], [], [], PATIENCE)
+    if not ready:
+        os.kill(child, signal.SIGKILL)
+    content = b"" if not ready else os.read(reads, 1 << 16)
+    os.close(reads)
+    _, status = os.waitpid(child, 0)
+    if not ready:
+        return ["it waits without bound"]
+    return json.loads(content) if content else [f"the process ended with {status}"]
+
+
+def run(names: list[str], only: list[str] | None = None) -> subprocess.CompletedProcess[str]:
+    """The lines of scenarios, from a process of its own into which the library is loaded first."""
+    with tempfile.TemporaryDirectory() as folder:
+        variables = {**os.environ, "LD_PRELOAD": str(library(Path(folder)))}
+        command = [sys.executable, "-m", "tests.faults.enumerate", "--loaded", *names, *(only or [])]
+        return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+
+
+def main() -> None:
+    if "--loaded" not in sys.argv:
+        done = run(sys.argv[1:])
+        sys.stdout.write(done.stdout)
+        sys.stderr.write(done.stderr)
+        raise SystemExit(done.returncode)
+    from .scenarios import SCENARIOS
+
+    os.environ.pop("LD_PRELOAD", None)
+    chosen = [name for name in sys.argv[2:] if not name.startswith("--only=")] or list(SCENARIOS)
+    only = next((each[7:].split(",") for each in sys.argv if each.startswith("--only=")), None)
+    bad = False
+    for name in chosen:
+        counts: Counter[str] = Counter()
+        for line in enumerated(SCENARIOS[name], (int(only[0]), only[1]) if only else None):
+            counts["broken" if line["broken"] else "held"] += 1
+            if line["broken"]:
+                bad = True
+                print(json.dumps(line), flush=True)
+        print(json.dumps({"scenario": name, **counts}), flush=True)
+    raise SystemExit(bad)
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(BrokenPipeError):
+        main()
