@@ -69,13 +69,16 @@ def no_such_name() -> OSError:
 def _descriptor(name: str, flags: int) -> int:
     """Open without waiting for whoever writes into a pipe, and keep only what is a file."""
     descriptor = os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_ISREG(mode):
-        return descriptor
-    os.close(descriptor)
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
-    raise OSError(errno.EINVAL, "it is a device or a pipe; copy what it gives into a file first", name)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is a device or a pipe; copy what it gives into a file first", name)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 __all__ = ["new_file", "no_such_name", "open_file", "read_file", "size_of"]

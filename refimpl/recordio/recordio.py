@@ -93,12 +93,24 @@ class MXRecordIO:
         self.is_open = True
 
     def close(self) -> None:
-        """Close the file; closing twice does nothing."""
-        if self.handle is not None:
-            self.handle.close()
-        self.handle = None
+        """Close the file; closing twice does nothing.
+
+        Raises:
+            MXNetError: the disk refuses what was written before.
+        """
+        handle, self.handle = self.handle, None
         self.is_open = False
         self.pid = None
+        self._closed(handle, self.uri)
+
+    @decides("RecordIO/disk-full")
+    def _closed(self, handle: Any, name: Any) -> None:
+        try:
+            if handle is not None:
+                handle.close()
+        except OSError as error:
+            if self.writable:  # of a file that was read nothing is lost
+                raise refusal("Files/writable", f"cannot write {os.fspath(name)}: {error.strerror}") from None
 
     def __del__(self) -> None:
         if getattr(self, "handle", None) is not None:
@@ -191,10 +203,20 @@ class MXRecordIO:
 
         Raises:
             AssertionError: the file is being written.
-            MXNetError: the file is damaged here; the message names it and the byte.
+            MXNetError: the file is damaged here, or the disk refuses; the message names the file.
         """
         self._require_mode(writable=False, method="read")
         handle = self._here()
+        try:
+            return self._next(handle)
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    @decides("RecordIO/openable")
+    def _unreadable(self, error: OSError) -> Exception:
+        return refusal("RecordIO/openable", f"cannot read {os.fspath(self.uri)}: {error.strerror}")
+
+    def _next(self, handle: Any) -> bytes | None:
         parts: list[bytes] = []
         while True:
             start = handle.tell()
@@ -298,10 +320,11 @@ class MXIndexedRecordIO(MXRecordIO):
 
     def close(self) -> None:
         """Close both files."""
-        super().close()
-        if self.fidx is not None:
-            self.fidx.close()
-        self.fidx = None
+        index, self.fidx = self.fidx, None
+        try:
+            super().close()
+        finally:
+            self._closed(index, self.idx_path)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "fidx": None}
@@ -318,7 +341,10 @@ class MXIndexedRecordIO(MXRecordIO):
         handle = self._here(reopen=True)
         if idx not in self.idx:
             raise refusal("RecordIO/key", f"{idx!r} is no key of {os.fspath(self.idx_path)}", KeyError)
-        place, size = self.idx[idx], os.fstat(handle.fileno()).st_size
+        try:
+            place, size = self.idx[idx], os.fstat(handle.fileno()).st_size
+        except OSError as error:
+            raise self._unreadable(error) from None
         if not 0 <= place <= size:
             raise refusal(
                 "RecordIO/index", f"Invalid index: {os.fspath(self.idx_path)} says that {idx!r} begins at byte"
