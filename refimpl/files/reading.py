@@ -39,13 +39,15 @@ def read_file(name: Name) -> bytes:
 
 
 def new_file(name: Name) -> FileIO:
-    """An empty file of that name, open for writing; each write goes to the system in one call.
+    """A file of that name, open for writing at its beginning; what was in it stays until ``truncate(0)``.
+
+    Each write goes to the system in one call.
 
     Raises:
         OSError: it cannot be made, or no file can have that name.
     """
     try:
-        return open(os.fspath(name), "wb", buffering=0)  # noqa: PTH123  # it stays open
+        return open(os.fspath(name), "wb", buffering=0, opener=_kept)  # noqa: PTH123  # it stays open
     except ValueError:
         raise no_such_name() from None
 
@@ -63,6 +65,11 @@ def size_of(name: Name) -> int:
 def no_such_name() -> OSError:
     """What to say of a name with a NUL byte or half a character in it."""
     return OSError(errno.EINVAL, "a file's name has no NUL byte and no half of a character in it")
+
+
+def _kept(name: str, flags: int) -> int:
+    """Open without emptying."""
+    return os.open(name, flags & ~os.O_TRUNC, 0o666)
 
 
 @decides("Files/only-files")

@@ -18,7 +18,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..base import decides, refusal
+from ..base import MXNetError, decides, refusal
 from ..files.mistaken import what_it_is
 from ..files.reading import new_file, open_file, read_file
 from .image_records import IRHeader, pack, pack_img, unpack, unpack_img
@@ -85,12 +85,33 @@ class MXRecordIO:
             raise refusal("RecordIO/flag", f"flag is 'r' (read) or 'w' (write), not {self.flag!r}", ValueError)
         self.writable = self.flag == "w"
         try:
-            # unbuffered: each record goes to the system in one call
-            self.handle = new_file(self.uri) if self.writable else open_file(self.uri)
-        except OSError as error:
-            raise refusal("RecordIO/openable", f"cannot open {os.fspath(self.uri)}: {error.strerror}") from None
+            self._open()
+            if self.writable:
+                self._empty()
+        except BaseException:
+            self.close()
+            raise
         self.pid = os.getpid()
         self.is_open = True
+
+    def _open(self) -> None:
+        """Open without emptying: where another file cannot be opened, this one stays as it was."""
+        with self._opening(self.uri, "RecordIO/openable"):
+            # unbuffered: each record goes to the system in one call
+            self.handle = new_file(self.uri) if self.writable else open_file(self.uri)
+
+    def _empty(self) -> None:
+        with self._opening(self.uri, "RecordIO/openable"):
+            assert self.handle is not None
+            os.ftruncate(self.handle.fileno(), 0)
+
+    @contextlib.contextmanager
+    def _opening(self, name: Any, clause: str, missing: type[Exception] = MXNetError) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            kind = missing if isinstance(error, FileNotFoundError) else MXNetError
+            raise refusal(clause, f"cannot open {os.fspath(name)}: {error.strerror}", kind) from None
 
     def close(self) -> None:
         """Close the file; closing twice does nothing.
@@ -190,7 +211,7 @@ class MXRecordIO:
             torn = ""
             if end is not None:
                 try:
-                    handle.truncate(end)
+                    os.ftruncate(handle.fileno(), end)
                     handle.seek(end)
                 except OSError as other:
                     torn = f"; its end from byte {end} on is torn: {other.strerror}"
@@ -215,6 +236,22 @@ class MXRecordIO:
     @decides("RecordIO/openable")
     def _unreadable(self, error: OSError) -> Exception:
         return refusal("RecordIO/openable", f"cannot read {os.fspath(self.uri)}: {error.strerror}")
+
+    def _size(self) -> int:
+        """The bytes of the file."""
+        try:
+            return os.fstat(self._here(reopen=True).fileno()).st_size
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    def _head(self, place: int) -> bytes:
+        """The eight bytes at ``place``, or what is left of them at the end; the next record is read behind them."""
+        handle = self._here(reopen=True)
+        try:
+            handle.seek(place)
+            return handle.read(8)
+        except OSError as error:
+            raise self._unreadable(error) from None
 
     def _next(self, handle: Any) -> bytes | None:
         parts: list[bytes] = []
@@ -281,25 +318,25 @@ class MXIndexedRecordIO(MXRecordIO):
         super().__init__(uri, flag)
 
     def open(self) -> None:
-        """Open both files and read the index."""
-        super().open()
+        """Open both files and read the index; files that are written become empty when both are open."""
         self.idx, self.keys = {}, []
-        try:
+        super().open()
+
+    @decides("RecordIO/index-openable")
+    def _open(self) -> None:
+        super()._open()
+        with self._opening(self.idx_path, "RecordIO/index-openable", FileNotFoundError):
             if self.writable:
                 self.fidx = new_file(self.idx_path)
                 return
             content = read_file(self.idx_path)
-        except OSError as error:
-            self.close()
-            kind = {"kind": FileNotFoundError} if isinstance(error, FileNotFoundError) else {}
-            raise refusal(
-                "RecordIO/index-openable", f"cannot open {os.fspath(self.idx_path)}: {error.strerror}", **kind
-            ) from None
-        try:
-            self._read_index(content)
-        except BaseException:
-            self.close()
-            raise
+        self._read_index(content)
+
+    def _empty(self) -> None:  # first the index, which else would name records that are not there
+        with self._opening(self.idx_path, "RecordIO/index-openable"):
+            assert self.fidx is not None
+            os.ftruncate(self.fidx.fileno(), 0)
+        super()._empty()
 
     @decides("RecordIO/index-file")
     def _read_index(self, content: bytes) -> None:
@@ -341,10 +378,7 @@ class MXIndexedRecordIO(MXRecordIO):
         handle = self._here(reopen=True)
         if idx not in self.idx:
             raise refusal("RecordIO/key", f"{idx!r} is no key of {os.fspath(self.idx_path)}", KeyError)
-        try:
-            place, size = self.idx[idx], os.fstat(handle.fileno()).st_size
-        except OSError as error:
-            raise self._unreadable(error) from None
+        place, size = self.idx[idx], self._size()
         if not 0 <= place <= size:
             raise refusal(
                 "RecordIO/index", f"Invalid index: {os.fspath(self.idx_path)} says that {idx!r} begins at byte"

@@ -7,6 +7,7 @@ A line of JSON tells each fault that broke a promise, and how to see it again.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import select
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from .calls import FAULTS, Call, during, library, spelled
-from .scenario import Left, Scenario, broken
+from .scenario import Left, Scenario, Told, broken
 
 PATIENCE = 20
 """Seconds after which an act waits without bound."""
@@ -77,7 +78,8 @@ def _faulty(scenario: Scenario, base: Path, call: Call, how: int, old: Any, new:
     try:
         during(lambda: got.append(scenario.act(folder)), call.number, how)
     except BaseException as raised:
-        error = raised.with_traceback(None)
+        error = Told(type(raised).__name__, str(raised), getattr(raised, "clause", None))
+    gc.collect()  # the error held what was open where it was raised
     found = broken(scenario, folder, error, call, how, old, new, before, got[0] if got else None)
     try:
         again = scenario.act(folder)

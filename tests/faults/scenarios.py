@@ -43,9 +43,11 @@ def _read_records(folder: Path):
 
 def _many_records(folder: Path, times: int) -> None:
     written = mx.recordio.MXIndexedRecordIO(str(folder / "a.idx"), str(folder / "a.rec"), "w")
-    for key in range(2 * times):
-        written.write_idx(key, bytes([key]) * 100)
-    written.close()
+    try:
+        for key in range(2 * times):
+            written.write_idx(key, bytes([key]) * 100)
+    finally:
+        written.close()
 
 
 def _arrays(folder: Path, value: float) -> None:
@@ -149,8 +151,8 @@ def _reads(name: str, clause: str, prepare, act) -> Scenario:
     return Scenario(name, (clause,), prepare, act, act, changes=False)
 
 
-def _writes(name: str, clauses: tuple[str, ...], act, seen) -> Scenario:
-    return Scenario(name, clauses, lambda folder: act(folder, 1), lambda folder: act(folder, 2), seen)
+def _writes(name: str, clauses: tuple[str, ...], act, seen, **more) -> Scenario:
+    return Scenario(name, clauses, lambda folder: act(folder, 1), lambda folder: act(folder, 2), seen, **more)
 
 
 SCENARIOS = {
@@ -165,7 +167,7 @@ SCENARIOS = {
         _reads("load checkpoint", "Files/readable", lambda f: _save(f, 1), _load),
         _reads("resume", "Files/readable", lambda f: _save_states(f, 1), _resume),
         _reads("read records", "Files/readable", _records, _read_records),
-        _writes("write records", ("RecordIO/disk-full",), _many_records, _read_records),
+        _writes("write records", ("RecordIO/disk-full",), _many_records, _read_records, between=lambda seen, new: seen == new[: len(seen)]),
         _reads("CSVIter", "Files/readable", _csv, _read_csv),
         _reads("LibSVMIter", "Files/readable", _libsvm, _read_libsvm),
         _reads("MNISTIter", "Files/readable", _mnist, _read_mnist),
