@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from .calls import FAULTS, Call, during, library, spelled
+from .power import Disk, Image, images, recorded
 from .scenario import Left, Scenario, Told, broken
 
 PATIENCE = 20
@@ -42,6 +43,36 @@ def enumerated(scenario: Scenario, only: tuple[int, str] | None = None) -> Itera
                         "scenario": scenario.name, "call": call.number, "kind": call.kind, "file": name,
                         "fault": spelled(how), "broken": found,
                     }
+
+
+def without_power(scenario: Scenario) -> Iterator[dict[str, Any]]:
+    """For each image that the disk may hold after the power went: the promises that broke."""
+    with tempfile.TemporaryDirectory() as made:
+        base = Path(made)
+        old, new, _ = _faultless(scenario, base)
+        folder = _fresh(scenario, base)
+        before = Disk(folder)
+        changes = recorded(lambda: scenario.act(folder), folder)
+        for image in images(before, changes):
+            last = changes[image.done - 1] if image.done else None
+            yield {
+                "scenario": scenario.name, "done": image.done, "last": f"{last.kind} {last.name}" if last else "",
+                "without": image.without,
+                "broken": _forked(lambda image=image: _after(scenario, folder, image, len(changes), old, new)),
+            }
+
+
+def _after(scenario: Scenario, folder: Path, image: Image, count: int, old: Any, new: Any) -> list[str]:
+    shutil.rmtree(folder)
+    folder.mkdir()
+    image.disk.write(folder)
+    try:
+        seen = scenario.seen(folder)
+    except Exception as error:
+        return [f"what is there cannot be read: {type(error).__name__}: {error}"]
+    if image.done == count:
+        return [] if seen == new else ["what was done is lost"]
+    return [] if seen in (old, new) or scenario.between(seen, new) else ["it is neither the old nor the new"]
 
 
 def once_a_file(calls: list[Call]) -> list[Call]:
@@ -133,12 +164,13 @@ def main() -> None:
     from .scenarios import SCENARIOS
 
     os.environ.pop("LD_PRELOAD", None)
-    chosen = [name for name in sys.argv[2:] if not name.startswith("--only=")] or list(SCENARIOS)
+    chosen = [name for name in sys.argv[2:] if not name.startswith("--")] or list(SCENARIOS)
     only = next((each[7:].split(",") for each in sys.argv if each.startswith("--only=")), None)
     bad = False
+    trials: Any = without_power if "--power" in sys.argv else enumerated
     for name in chosen:
         counts: Counter[str] = Counter()
-        for line in enumerated(SCENARIOS[name], (int(only[0]), only[1]) if only else None):
+        for line in trials(SCENARIOS[name], *([(int(only[0]), only[1])] if only else [])):
             counts["broken" if line["broken"] else "held"] += 1
             if line["broken"]:
                 bad = True
