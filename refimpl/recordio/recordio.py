@@ -379,7 +379,7 @@ class MXIndexedRecordIO(MXRecordIO):
         if idx not in self.idx:
             raise refusal("RecordIO/key", f"{idx!r} is no key of {os.fspath(self.idx_path)}", KeyError)
         place, size = self.idx[idx], self._size()
-        if not 0 <= place <= size:
+        if not 0 <= place < size:
             raise refusal(
                 "RecordIO/index", f"Invalid index: {os.fspath(self.idx_path)} says that {idx!r} begins at byte"
                 f" {place}, but {os.fspath(self.uri)} has {size}",

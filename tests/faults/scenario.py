@@ -26,6 +26,10 @@ class Scenario(NamedTuple):
     changes: bool = True  # whether the act writes; else it reads, and returns what it read
     between: Callable[[Any, Any], bool] = lambda _seen, _new: False
     """Whether what is there after an error is neither old nor new and yet promised, as the first records of a file."""
+    refused: tuple[str, ...] = ()
+    """The clauses by which what is there may be refused when the power went before the act was done."""
+    durable: bool = True
+    """Whether what the act has done survives that the power goes."""
 
 
 class Told(NamedTuple):
