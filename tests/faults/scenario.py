@@ -28,6 +28,7 @@ class Scenario(NamedTuple):
     """Whether what is there after an error is neither old nor new and yet promised, as the first records of a file."""
     refused: tuple[str, ...] = ()
     """The clauses by which what is there may be refused when the power went before the act was done."""
+    system_errors: bool = False  # whether it raises the system's own errors, as its docstring says
     durable: bool = True
     """Whether what the act has done survives that the power goes."""
 
@@ -70,7 +71,7 @@ def broken(
     """The promises that do not hold after a fault, each as a sentence."""
     found = []
     if error is not None:
-        found += _of_error(error, how)
+        found += _of_error(error, how, scenario.system_errors)
         if how in HARMLESS:
             found.append(f"it fails where the system asks to go on: {error.text}")
     elif call.kind == "flush" and how not in HARMLESS:
@@ -96,8 +97,8 @@ def broken(
     return found
 
 
-def _of_error(error: Told, how: int) -> list[str]:
-    if error.clause is None:
+def _of_error(error: Told, how: int, system: bool) -> list[str]:
+    if error.clause is None and not system:
         return [f"the error is of no clause: {error.type}: {error.text}"]
     if how not in HARMLESS and os.strerror(how) not in error.text:
         return [f"the error does not name the cause, {os.strerror(how)}: {error.text}"]

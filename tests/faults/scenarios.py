@@ -8,6 +8,7 @@ import numpy as np
 
 import refimpl as mx
 from refimpl.files.atomic import write_atomically
+from refimpl.kvstore.machines.write_ahead_log import Log
 
 from .scenario import Scenario
 
@@ -147,6 +148,38 @@ def _read_image_records(folder: Path):
     return [(batch.data[0].asnumpy().tolist(), batch.label[0].asnumpy().tolist()) for batch in batches]
 
 
+def _log(folder: Path, times: int) -> None:
+    log = Log(folder / "kept", durable=True)
+    try:
+        while log.position < times:
+            log.append([b"record %d" % log.position, bytes(600)])
+    finally:
+        log.close()
+
+
+def _snapshot(folder: Path) -> None:
+    log = Log(folder / "kept", durable=True, segment=1000)
+    try:
+        if log.snapshot()[1] is None:
+            log.keep(b"state", bytes(600))
+        if log.position < 3:
+            log.append([b"after"])
+    finally:
+        log.close()
+
+
+def _logged(folder: Path):
+    log = Log(folder / "kept", durable=True)
+    try:
+        return log.snapshot()[1], list(log.records())
+    finally:
+        log.close()
+
+
+def _first_records(seen, new) -> bool:
+    return seen[0] == new[0] and seen[1] == new[1][: len(seen[1])]
+
+
 def _reads(name: str, clause: str, prepare, act) -> Scenario:
     return Scenario(name, (clause,), prepare, act, act, changes=False)
 
@@ -163,6 +196,8 @@ SCENARIOS = {
         _writes("save checkpoint", ("Files/together", "Checkpoint/files"), _save, _load),
         _writes("save states", ("Files/together", "States/same-save"), _save_states, _resume, refused=("States/same-save",)),
         _writes("fit with checkpoints", ("Files/together",), _fit, _fitted),
+        Scenario("log", ("Cluster/log",), lambda f: _log(f, 2), lambda f: _log(f, 4), _logged, between=_first_records, system_errors=True),
+        Scenario("log snapshot", ("Cluster/snapshot",), lambda f: _log(f, 2), _snapshot, _logged, between=_first_records, system_errors=True),
         _reads("load arrays", "Files/readable", lambda f: _arrays(f, 1), _read_arrays),
         _reads("load checkpoint", "Files/readable", lambda f: _save(f, 1), _load),
         _reads("resume", "Files/readable", lambda f: _save_states(f, 1), _resume),
