@@ -12,6 +12,7 @@ from ..base import decides
 Name = str | os.PathLike[str]
 
 
+@decides("Files/readable")
 def open_file(name: Name) -> BufferedReader:
     """The file of that name, to read its bytes.
 

@@ -1,7 +1,9 @@
-"""Let each call of a scenario fail in each way that it can: ``python -m tests.faults.enumerate NAME...``.
+"""Let each call of a scenario fail in each way that it can, or the power go at each moment of it.
+
+    python -m tests.faults.enumerate [--power] [NAME...] [--only=CALL,FAULT]
 
 The process imports the package once and runs each scenario to warm it up; each fault then starts from a fork of it.
-A line of JSON tells each fault that broke a promise, and how to see it again.
+A line of JSON tells each fault that broke a promise, and how to see it again; a last line for each scenario has counts.
 """
 
 from __future__ import annotations
@@ -29,19 +31,20 @@ PATIENCE = 20
 """Seconds after which an act waits without bound."""
 
 
-def enumerated(scenario: Scenario, only: tuple[int, str] | None = None) -> Iterator[dict[str, Any]]:
+def enumerated(scenario: Scenario, only: list[str] | None = None) -> Iterator[dict[str, Any]]:
     """For each call and each fault that it can meet: where, what, and the promises that broke."""
     with tempfile.TemporaryDirectory() as made:
         base = Path(made)
         old, new, calls = _faultless(scenario, base)
         for call in once_a_file(calls):
             for how in FAULTS[call.kind]:
-                if only is None or only == (call.number, spelled(how)):
+                if only in (None, [str(call.number), spelled(how)]):
                     found = _forked(lambda call=call, how=how: _faulty(scenario, base, call, how, old, new))
                     name = call.name.replace(str(base), "")
                     yield {
                         "scenario": scenario.name, "call": call.number, "kind": call.kind, "file": name,
                         "fault": spelled(how), "broken": found,
+                        "again": f"python -m tests.faults.enumerate '{scenario.name}' --only={call.number},{spelled(how)}",
                     }
 
 
@@ -102,6 +105,8 @@ def _faultless(scenario: Scenario, base: Path) -> tuple[Any, Any, list[Call]]:
     old = scenario.seen(folder) if scenario.changes else None
     got: list[Any] = []
     calls = during(lambda: got.append(scenario.act(folder)))
+    gc.collect()
+    gc.freeze()  # so that a child looks through its own objects only
     return old, scenario.seen(folder) if scenario.changes else got[0], calls
 
 
@@ -149,36 +154,46 @@ def _forked(act: Any) -> list[str]:
     return json.loads(content) if content else [f"the process ended with {status}"]
 
 
-def run(names: list[str], only: list[str] | None = None) -> subprocess.CompletedProcess[str]:
-    """The lines of scenarios, from a process of its own into which the library is loaded first."""
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """What the command prints, from a process of its own into which the library is loaded first."""
     with tempfile.TemporaryDirectory() as folder:
         variables = {**os.environ, "LD_PRELOAD": str(library(Path(folder)))}
-        command = [sys.executable, "-m", "tests.faults.enumerate", "--loaded", *names, *(only or [])]
+        command = [sys.executable, "-m", "tests.faults.enumerate", "--loaded", *arguments]
         return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+
+
+def results(*arguments: str) -> tuple[list[dict[str, Any]], dict[str, Counter[str]]]:
+    """(the faults that broke a promise, how many of each scenario held and broke)."""
+    done = run(*arguments)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    if done.returncode not in (0, 1) or not lines:
+        raise RuntimeError(done.stdout + done.stderr)
+    counts = {line["scenario"]: Counter({"held": line["held"], "broken": line["failed"]}) for line in lines if "held" in line}
+    return [line for line in lines if "broken" in line], counts
 
 
 def main() -> None:
     if "--loaded" not in sys.argv:
-        done = run(sys.argv[1:])
+        done = run(*sys.argv[1:])
         sys.stdout.write(done.stdout)
         sys.stderr.write(done.stderr)
         raise SystemExit(done.returncode)
-    from .scenarios import SCENARIOS
+    from .scenarios import CARELESS, SCENARIOS
 
     os.environ.pop("LD_PRELOAD", None)
-    chosen = [name for name in sys.argv[2:] if not name.startswith("--")] or list(SCENARIOS)
-    only = next((each[7:].split(",") for each in sys.argv if each.startswith("--only=")), None)
-    bad = False
-    trials: Any = without_power if "--power" in sys.argv else enumerated
+    options = [each for each in sys.argv[2:] if each.startswith("--")]
+    chosen = [each for each in sys.argv[2:] if each not in options] or list(SCENARIOS)
+    only = next((each.removeprefix("--only=").split(",") for each in options if each.startswith("--only=")), None)
+    failed = False
     for name in chosen:
-        counts: Counter[str] = Counter()
-        for line in trials(SCENARIOS[name], *([(int(only[0]), only[1])] if only else [])):
-            counts["broken" if line["broken"] else "held"] += 1
+        scenario, counts = {**SCENARIOS, **CARELESS}[name], Counter[str]()
+        for line in without_power(scenario) if "--power" in options else enumerated(scenario, only):
+            counts["failed" if line["broken"] else "held"] += 1
             if line["broken"]:
-                bad = True
                 print(json.dumps(line), flush=True)
-        print(json.dumps({"scenario": name, **counts}), flush=True)
-    raise SystemExit(bad)
+        print(json.dumps({"scenario": name, "held": counts["held"], "failed": counts["failed"]}), flush=True)
+        failed |= counts["failed"] > 0
+    raise SystemExit(failed)
 
 
 if __name__ == "__main__":

@@ -94,8 +94,9 @@ def _fit(folder: Path, epochs: int) -> None:
 
 
 def _fitted(folder: Path):
-    saved = sorted(folder.glob("fit-*.params"))
-    return [(path.name, path.read_bytes(), path.with_suffix(".states").read_bytes()) for path in saved]
+    """The epochs that have all their files: without its states an epoch is not resumed."""
+    saved = [(path, path.with_suffix(".states")) for path in sorted(folder.glob("fit-*.params"))]
+    return [(path.name, path.read_bytes(), states.read_bytes()) for path, states in saved if states.exists()]
 
 
 def _csv(folder: Path) -> None:
@@ -195,7 +196,9 @@ SCENARIOS = {
         _writes("save arrays", ("Files/atomic",), _arrays, _read_arrays),
         _writes("save checkpoint", ("Files/together", "Checkpoint/files"), _save, _load),
         _writes("save states", ("Files/together", "States/same-save"), _save_states, _resume, refused=("States/same-save",)),
-        _writes("fit with checkpoints", ("Files/together",), _fit, _fitted),
+        _writes(
+            "fit with checkpoints", ("Files/together",), _fit, _fitted, between=lambda seen, new: seen == new[: len(seen)],
+        ),
         Scenario("log", ("Cluster/log",), lambda f: _log(f, 2), lambda f: _log(f, 4), _logged, between=_first_records, system_errors=True),
         Scenario("log snapshot", ("Cluster/snapshot",), lambda f: _log(f, 2), _snapshot, _logged, between=_first_records, system_errors=True),
         _reads("load arrays", "Files/readable", lambda f: _arrays(f, 1), _read_arrays),
@@ -211,3 +214,38 @@ SCENARIOS = {
         _reads("ImageRecordIter", "Files/readable", _image_records, _read_image_records),
     )
 }
+
+
+_open: list[object] = []
+
+
+def _unflushed(folder: Path, times: int) -> None:
+    try:
+        write_atomically(folder / "a", b"content" * times)
+    except mx.MXNetError:
+        (folder / "a").write_bytes(b"content" * times)
+
+
+def _in_place(folder: Path, times: int) -> None:
+    with (folder / "a").open("wb") as file:
+        file.write(b"content" * 1000 * times)
+
+
+def _kept_open(folder: Path, times: int) -> None:
+    _open.append((folder / "a").open("ab"))
+    write_atomically(folder / "a", b"content" * times)
+
+
+def _bytes(folder: Path) -> bytes:
+    return (folder / "a").read_bytes()
+
+
+CARELESS = {
+    each.name: each
+    for each in (
+        _writes("careless: swallows", ("Files/atomic",), _unflushed, _bytes),
+        _writes("careless: in place", ("Files/atomic",), _in_place, _bytes),
+        _writes("careless: kept open", ("Files/atomic",), _kept_open, _bytes),
+    )
+}
+"""Acts that break promises, which the enumeration must see."""
