@@ -48,7 +48,7 @@ def new_file(name: Name) -> FileIO:
         OSError: it cannot be made, or no file can have that name.
     """
     try:
-        return open(os.fspath(name), "wb", buffering=0, opener=_kept)  # noqa: PTH123  # it stays open
+        return open(os.fspath(name), "wb", buffering=0, opener=_kept)  # it stays open
     except ValueError:
         raise no_such_name() from None
 

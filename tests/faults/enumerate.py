@@ -40,11 +40,11 @@ def enumerated(scenario: Scenario, only: list[str] | None = None) -> Iterator[di
             for how in FAULTS[call.kind]:
                 if only in (None, [str(call.number), spelled(how)]):
                     found = _forked(lambda call=call, how=how: _faulty(scenario, base, call, how, old, new))
-                    name = call.name.replace(str(base), "")
+                    which = f"{call.number},{spelled(how)}"
                     yield {
-                        "scenario": scenario.name, "call": call.number, "kind": call.kind, "file": name,
+                        "scenario": scenario.name, "kind": call.kind, "file": call.name.replace(str(base), ""),
                         "fault": spelled(how), "broken": found,
-                        "again": f"python -m tests.faults.enumerate '{scenario.name}' --only={call.number},{spelled(how)}",
+                        "again": f"python -m tests.faults.enumerate '{scenario.name}' --only={which}",
                     }
 
 
@@ -71,7 +71,7 @@ def _after(scenario: Scenario, folder: Path, image: Image, count: int, old: Any,
     image.disk.write(folder)
     try:
         seen = scenario.seen(folder)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # whatever it is, it is told
         if getattr(error, "clause", None) in scenario.refused and (image.done < count or not scenario.durable):
             return []
         return [f"what is there cannot be read: {type(error).__name__}: {error}"]
@@ -115,7 +115,7 @@ def _faulty(scenario: Scenario, base: Path, call: Call, how: int, old: Any, new:
     before, error, got = Left.now(folder), None, []
     try:
         during(lambda: got.append(scenario.act(folder)), call.number, how)
-    except BaseException as raised:
+    except BaseException as raised:  # noqa: BLE001  # whatever it is, it is told
         error = Told(type(raised).__name__, str(raised), getattr(raised, "clause", None))
     gc.collect()  # the error held what was open where it was raised
     found = broken(scenario, folder, error, call, how, old, new, before, got[0] if got else None)
@@ -125,7 +125,7 @@ def _faulty(scenario: Scenario, base: Path, call: Call, how: int, old: Any, new:
             found.append("the same call, made again, does not do what it should")
         left = Left.now(folder)
         found += [f"it leaves {name}" for name in sorted(left.files) if ".part" in name]
-    except Exception as raised:
+    except Exception as raised:  # noqa: BLE001  # whatever it is, it is told
         found.append(f"the same call, made again, fails: {type(raised).__name__}: {raised}")
     return found
 
@@ -138,7 +138,7 @@ def _forked(act: Any) -> list[str]:
         os.close(reads)
         try:
             told = act()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  # whatever it is, it is told
             told = [f"the check itself failed: {type(error).__name__}: {error}"]
         os.write(writes, json.dumps(told).encode()[:60000])
         os._exit(0)
@@ -168,7 +168,8 @@ def results(*arguments: str) -> tuple[list[dict[str, Any]], dict[str, Counter[st
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     if done.returncode not in (0, 1) or not lines:
         raise RuntimeError(done.stdout + done.stderr)
-    counts = {line["scenario"]: Counter({"held": line["held"], "broken": line["failed"]}) for line in lines if "held" in line}
+    ends = [line for line in lines if "held" in line]
+    counts = {line["scenario"]: Counter({"held": line["held"], "broken": line["failed"]}) for line in ends}
     return [line for line in lines if "broken" in line], counts
 
 

@@ -80,7 +80,7 @@ class Disk:
     def files(self) -> frozenset[tuple[str, bytes]]:
         """What a reader can reach: a name in a folder that is gone is gone."""
         reached = ((name, self.content.get(node, b"")) for name, node in self.names.items())
-        return frozenset((name, content) for name, content in reached if os.path.dirname(name) in self.folders)
+        return frozenset((name, content) for name, content in reached if _folder(name) in self.folders)
 
     def write(self, folder: Path) -> None:
         """Make an empty folder hold the image."""
@@ -156,12 +156,16 @@ def _built(before: Disk, changes: list[Change], missing: set[int], torn: int = -
     return disk
 
 
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
 def _flushed(changes: list[Change], index: int) -> bool:
     """Whether a later flush reaches a change."""
     change = changes[index]
     if change.kind == "flush":
         return True
-    folders = {os.path.dirname(name) for name in (change.name, change.other) if name}
+    folders = {_folder(name) for name in (change.name, change.other) if name}
     for later in changes[index + 1 :]:
         if later.kind == "flush":
             if change.of_names and later.name.rstrip("/") in folders:

@@ -56,9 +56,9 @@ class Left(NamedTuple):
 
 def _descriptors() -> list[str]:
     listed = []
-    for number in os.listdir("/proc/self/fd"):
+    for each in Path("/proc/self/fd").iterdir():
         try:
-            listed.append(f"{number} {os.readlink(f'/proc/self/fd/{number}')}")
+            listed.append(f"{each.name} {each.readlink()}")
         except OSError:  # the one by which the folder was listed
             continue
     return listed
@@ -82,7 +82,7 @@ def broken(
     else:
         try:
             seen = scenario.seen(folder)
-        except Exception as refused:
+        except Exception as refused:  # noqa: BLE001  # whatever it is, it is told
             found.append(f"what is there cannot be read: {type(refused).__name__}: {refused}")
         else:
             if error is None and seen != new:

@@ -189,31 +189,40 @@ def _writes(name: str, clauses: tuple[str, ...], act, seen, **more) -> Scenario:
     return Scenario(name, clauses, lambda folder: act(folder, 1), lambda folder: act(folder, 2), seen, **more)
 
 
-SCENARIOS = {
-    each.name: each
-    for each in (
-        _writes("write", ("Files/atomic",), lambda f, n: write_atomically(f / "a", b"content" * n), lambda f: (f / "a").read_bytes()),
-        _writes("save arrays", ("Files/atomic",), _arrays, _read_arrays),
-        _writes("save checkpoint", ("Files/together", "Checkpoint/files"), _save, _load),
-        _writes("save states", ("Files/together", "States/same-save"), _save_states, _resume, refused=("States/same-save",)),
-        _writes(
-            "fit with checkpoints", ("Files/together",), _fit, _fitted, between=lambda seen, new: seen == new[: len(seen)],
-        ),
-        Scenario("log", ("Cluster/log",), lambda f: _log(f, 2), lambda f: _log(f, 4), _logged, between=_first_records, system_errors=True),
-        Scenario("log snapshot", ("Cluster/snapshot",), lambda f: _log(f, 2), _snapshot, _logged, between=_first_records, system_errors=True),
-        _reads("load arrays", "Files/readable", lambda f: _arrays(f, 1), _read_arrays),
-        _reads("load checkpoint", "Files/readable", lambda f: _save(f, 1), _load),
-        _reads("resume", "Files/readable", lambda f: _save_states(f, 1), _resume),
-        _reads("read records", "Files/readable", _records, _read_records),
-        _writes("write records", ("RecordIO/disk-full",), _many_records, _read_records, between=lambda seen, new: seen == new[: len(seen)],
-            refused=("RecordIO/valid", "RecordIO/index"), durable=False,
-        ),
-        _reads("CSVIter", "Files/readable", _csv, _read_csv),
-        _reads("LibSVMIter", "Files/readable", _libsvm, _read_libsvm),
-        _reads("MNISTIter", "Files/readable", _mnist, _read_mnist),
-        _reads("ImageRecordIter", "Files/readable", _image_records, _read_image_records),
-    )
-}
+def _content(folder: Path, times: int) -> None:
+    write_atomically(folder / "a", b"content" * times)
+
+
+def _bytes(folder: Path) -> bytes:
+    return (folder / "a").read_bytes()
+
+
+def _first(seen, new) -> bool:
+    return seen == new[: len(seen)]
+
+
+_OF_A_LOG = {"between": _first_records, "system_errors": True}
+_OF_RECORDS = {"between": _first, "refused": ("RecordIO/valid", "RecordIO/index"), "durable": False}
+
+_ALL = (
+    _writes("write", ("Files/atomic",), _content, _bytes),
+    _writes("save arrays", ("Files/atomic",), _arrays, _read_arrays),
+    _writes("save checkpoint", ("Files/together",), _save, _load),
+    _writes("save states", ("States/same-save",), _save_states, _resume, refused=("States/same-save",)),
+    _writes("fit with checkpoints", ("Files/together",), _fit, _fitted, between=_first),
+    _writes("write records", ("RecordIO/disk-full",), _many_records, _read_records, **_OF_RECORDS),
+    Scenario("log", ("Cluster/log",), lambda f: _log(f, 2), lambda f: _log(f, 4), _logged, **_OF_A_LOG),
+    Scenario("log snapshot", ("Cluster/snapshot",), lambda f: _log(f, 2), _snapshot, _logged, **_OF_A_LOG),
+    _reads("load arrays", "Files/readable", lambda f: _arrays(f, 1), _read_arrays),
+    _reads("load checkpoint", "Files/readable", lambda f: _save(f, 1), _load),
+    _reads("resume", "States/readable", lambda f: _save_states(f, 1), _resume),
+    _reads("read records", "RecordIO/openable", _records, _read_records),
+    _reads("CSVIter", "Files/readable", _csv, _read_csv),
+    _reads("LibSVMIter", "Files/readable", _libsvm, _read_libsvm),
+    _reads("MNISTIter", "Files/readable", _mnist, _read_mnist),
+    _reads("ImageRecordIter", "Files/readable", _image_records, _read_image_records),
+)
+SCENARIOS = {each.name: each for each in _ALL}
 
 
 _open: list[object] = []
@@ -234,10 +243,6 @@ def _in_place(folder: Path, times: int) -> None:
 def _kept_open(folder: Path, times: int) -> None:
     _open.append((folder / "a").open("ab"))
     write_atomically(folder / "a", b"content" * times)
-
-
-def _bytes(folder: Path) -> bytes:
-    return (folder / "a").read_bytes()
 
 
 CARELESS = {

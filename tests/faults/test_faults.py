@@ -1,4 +1,4 @@
-"""No single fault of the system breaks a promise: each call of each scenario fails, and the power goes at each moment."""
+"""No single fault of the system breaks a promise: each call of each scenario fails, and the power goes at any time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def _none(broken) -> None:
     assert not broken, "\n".join(f"{line.get('again', line)}: {line['broken']}" for line in broken)
 
 
-@pytest.mark.clause("Files/atomic", "Files/together", "Files/leftovers", "Files/readable", "RecordIO/disk-full", "Cluster/log")
+@pytest.mark.clause(
+    "Files/atomic", "Files/together", "Files/leftovers", "Files/readable", "RecordIO/disk-full", "Cluster/log"
+)
 def test_no_failing_call_breaks_a_promise():
     broken, counts = results(*SOME)
     _none(broken)
