@@ -61,7 +61,7 @@ def job(
     """
     keys = [_key_of(server, servers) for server in range(servers)]
     if programs is None:
-        one = tuple((what, key) for what in ("push", "pull") for key in keys) + (("barrier", None),)
+        one = (*((what, key) for what in ("push", "pull") for key in keys), ("barrier", None))
         programs = (one * rounds,) * workers
     most = max(sum(what == "push" for what, _ in program) for program in programs)
     cluster = simulate(workers, servers, faults=False, step=step, returning=True)
@@ -227,6 +227,8 @@ class _Walk:
         worker = worker._replace(open=tuple(one for one in worker.open if one is not asked))
         if isinstance(body, say.Refused):
             worker = worker._replace(seen=(*worker.seen, ("refused", None, f"{body.message} [{body.clause}]")))
+        elif isinstance(own, say.Pull) and not isinstance(body, say.Held):
+            worker = worker._replace(seen=(*worker.seen, ("answered", None, f"a pull by {type(body).__name__}")))
         elif isinstance(own, say.Pull):
             event = ("pull", own.part.key, np.asarray(body.value).tobytes())
             worker = worker._replace(at=worker.at + 1, waits=False, seen=(*worker.seen, event))
@@ -293,7 +295,7 @@ class _Walk:
                 elif what == "barrier":
                     history.barrier(rank)
                 else:
-                    return f"refused: worker {rank}: {value}"
+                    return f"{what}: worker {rank}: {value}"
         found = check(history, self.job.kind)
         return str(found[0]) if found else None
 
