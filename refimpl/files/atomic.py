@@ -69,10 +69,17 @@ def together() -> Iterator[None]:
 
 
 def sha256_written(path: str | os.PathLike[str]) -> str | None:
-    """The SHA-256, in hexadecimal, of a file written in this block of :func:`together`; None for other files."""
+    """The SHA-256, in hexadecimal, of a file written in this block of :func:`together`; None for other files.
+
+    Raises:
+        MXNetError: what was written cannot be read.
+    """
     save = _current.get()
     staged = None if save is None else save.staged.get(Path(os.path.realpath(path)))
-    return None if staged is None else sha256_of(staged)
+    if staged is None:
+        return None
+    with _named(path):
+        return sha256_of(staged)
 
 
 def sha256_of(path: str | os.PathLike[str]) -> str:

@@ -12,6 +12,7 @@ from ..base import decides
 Name = str | os.PathLike[str]
 
 
+@decides("Files/readable")
 def open_file(name: Name) -> BufferedReader:
     """The file of that name, to read its bytes.
 
@@ -39,13 +40,15 @@ def read_file(name: Name) -> bytes:
 
 
 def new_file(name: Name) -> FileIO:
-    """An empty file of that name, open for writing; each write goes to the system in one call.
+    """A file of that name, open for writing at its beginning; what was in it stays until ``truncate(0)``.
+
+    Each write goes to the system in one call.
 
     Raises:
         OSError: it cannot be made, or no file can have that name.
     """
     try:
-        return open(os.fspath(name), "wb", buffering=0)  # noqa: PTH123  # it stays open
+        return open(os.fspath(name), "wb", buffering=0, opener=_kept)  # it stays open
     except ValueError:
         raise no_such_name() from None
 
@@ -65,17 +68,25 @@ def no_such_name() -> OSError:
     return OSError(errno.EINVAL, "a file's name has no NUL byte and no half of a character in it")
 
 
+def _kept(name: str, flags: int) -> int:
+    """Open without emptying."""
+    return os.open(name, flags & ~os.O_TRUNC, 0o666)
+
+
 @decides("Files/only-files")
 def _descriptor(name: str, flags: int) -> int:
     """Open without waiting for whoever writes into a pipe, and keep only what is a file."""
     descriptor = os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_ISREG(mode):
-        return descriptor
-    os.close(descriptor)
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
-    raise OSError(errno.EINVAL, "it is a device or a pipe; copy what it gives into a file first", name)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is a device or a pipe; copy what it gives into a file first", name)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 __all__ = ["new_file", "no_such_name", "open_file", "read_file", "size_of"]

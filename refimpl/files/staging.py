@@ -80,17 +80,20 @@ class Staging:
 
     def close(self) -> None:
         """Remove the folder and what is left in it; what cannot be removed is left to the next save."""
+        lock, emptied = self.folder / _LOCK, False
         with contextlib.suppress(OSError):
             _empty(self.folder)
-        if self._descriptor is not None:
+            emptied = True
             if os.name == "posix":  # while it is locked; elsewhere open files cannot be removed
-                with contextlib.suppress(OSError):
-                    (self.folder / _LOCK).unlink()
-            os.close(self._descriptor)
+                lock.unlink()
+        if self._descriptor is not None:
+            with contextlib.suppress(OSError):  # nothing was written there
+                os.close(self._descriptor)
             self._descriptor = None
-        with contextlib.suppress(OSError):
-            (self.folder / _LOCK).unlink(missing_ok=True)
-            self.folder.rmdir()
+        if emptied:  # else the next save removes the folder, by its lock
+            with contextlib.suppress(OSError):
+                lock.unlink(missing_ok=True)
+                self.folder.rmdir()
 
 
 @decides("Files/leftovers")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import MXNetError, decides, refusal, require
-from ..files.reading import read_file, size_of
+from ..files.reading import read_file
 from ..recordio.image_records import decoded, decoded_plainly, unpack
 from ..recordio.recordio import _FIRST, _LAST, _MAGIC, _MIDDLE, _WHOLE, MXIndexedRecordIO, MXRecordIO
 
@@ -42,7 +42,7 @@ class RecordFile:
     def __init__(self, path: str | os.PathLike, index: str | os.PathLike, parts: int, part: int) -> None:
         self.path = path
         self._file = MXRecordIO(path, "r")
-        self._size = size_of(path)
+        self._size = self._file._size()
         if index:
             places = self._indexed(index)
             step = -(-len(places) // parts)
@@ -59,9 +59,7 @@ class RecordFile:
 
     def _head(self, place: int) -> tuple[int, int]:
         """(kind of the part of a record that begins here, the byte behind it); kind -1 where none begins."""
-        handle = self._file._here(reopen=True)
-        handle.seek(place)
-        head = handle.read(8)
+        head = self._file._head(place)
         mark, word = struct.unpack("<II", head) if len(head) == 8 else (0, 0)
         kind, length = word >> 29, word & (1 << 29) - 1
         behind = place + 8 + length + -length % 4

@@ -18,7 +18,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..base import decides, refusal
+from ..base import MXNetError, decides, refusal
 from ..files.mistaken import what_it_is
 from ..files.reading import new_file, open_file, read_file
 from .image_records import IRHeader, pack, pack_img, unpack, unpack_img
@@ -85,20 +85,53 @@ class MXRecordIO:
             raise refusal("RecordIO/flag", f"flag is 'r' (read) or 'w' (write), not {self.flag!r}", ValueError)
         self.writable = self.flag == "w"
         try:
-            # unbuffered: each record goes to the system in one call
-            self.handle = new_file(self.uri) if self.writable else open_file(self.uri)
-        except OSError as error:
-            raise refusal("RecordIO/openable", f"cannot open {os.fspath(self.uri)}: {error.strerror}") from None
+            self._open()
+            if self.writable:
+                self._empty()
+        except BaseException:
+            self.close()
+            raise
         self.pid = os.getpid()
         self.is_open = True
 
+    def _open(self) -> None:
+        """Open without emptying: where another file cannot be opened, this one stays as it was."""
+        with self._opening(self.uri, "RecordIO/openable"):
+            # unbuffered: each record goes to the system in one call
+            self.handle = new_file(self.uri) if self.writable else open_file(self.uri)
+
+    def _empty(self) -> None:
+        with self._opening(self.uri, "RecordIO/openable"):
+            assert self.handle is not None
+            os.ftruncate(self.handle.fileno(), 0)
+
+    @contextlib.contextmanager
+    def _opening(self, name: Any, clause: str, missing: type[Exception] = MXNetError) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            kind = missing if isinstance(error, FileNotFoundError) else MXNetError
+            raise refusal(clause, f"cannot open {os.fspath(name)}: {error.strerror}", kind) from None
+
     def close(self) -> None:
-        """Close the file; closing twice does nothing."""
-        if self.handle is not None:
-            self.handle.close()
-        self.handle = None
+        """Close the file; closing twice does nothing.
+
+        Raises:
+            MXNetError: the disk refuses what was written before.
+        """
+        handle, self.handle = self.handle, None
         self.is_open = False
         self.pid = None
+        self._closed(handle, self.uri)
+
+    @decides("RecordIO/disk-full")
+    def _closed(self, handle: Any, name: Any) -> None:
+        try:
+            if handle is not None:
+                handle.close()
+        except OSError as error:
+            if self.writable:  # of a file that was read nothing is lost
+                raise refusal("Files/writable", f"cannot write {os.fspath(name)}: {error.strerror}") from None
 
     def __del__(self) -> None:
         if getattr(self, "handle", None) is not None:
@@ -178,7 +211,7 @@ class MXRecordIO:
             torn = ""
             if end is not None:
                 try:
-                    handle.truncate(end)
+                    os.ftruncate(handle.fileno(), end)
                     handle.seek(end)
                 except OSError as other:
                     torn = f"; its end from byte {end} on is torn: {other.strerror}"
@@ -191,10 +224,36 @@ class MXRecordIO:
 
         Raises:
             AssertionError: the file is being written.
-            MXNetError: the file is damaged here; the message names it and the byte.
+            MXNetError: the file is damaged here, or the disk refuses; the message names the file.
         """
         self._require_mode(writable=False, method="read")
         handle = self._here()
+        try:
+            return self._next(handle)
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    @decides("RecordIO/openable")
+    def _unreadable(self, error: OSError) -> Exception:
+        return refusal("RecordIO/openable", f"cannot read {os.fspath(self.uri)}: {error.strerror}")
+
+    def _size(self) -> int:
+        """The bytes of the file."""
+        try:
+            return os.fstat(self._here(reopen=True).fileno()).st_size
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    def _head(self, place: int) -> bytes:
+        """The eight bytes at ``place``, or what is left of them at the end; the next record is read behind them."""
+        handle = self._here(reopen=True)
+        try:
+            handle.seek(place)
+            return handle.read(8)
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    def _next(self, handle: Any) -> bytes | None:
         parts: list[bytes] = []
         while True:
             start = handle.tell()
@@ -259,25 +318,25 @@ class MXIndexedRecordIO(MXRecordIO):
         super().__init__(uri, flag)
 
     def open(self) -> None:
-        """Open both files and read the index."""
-        super().open()
+        """Open both files and read the index; files that are written become empty when both are open."""
         self.idx, self.keys = {}, []
-        try:
+        super().open()
+
+    @decides("RecordIO/index-openable")
+    def _open(self) -> None:
+        super()._open()
+        with self._opening(self.idx_path, "RecordIO/index-openable", FileNotFoundError):
             if self.writable:
                 self.fidx = new_file(self.idx_path)
                 return
             content = read_file(self.idx_path)
-        except OSError as error:
-            self.close()
-            kind = {"kind": FileNotFoundError} if isinstance(error, FileNotFoundError) else {}
-            raise refusal(
-                "RecordIO/index-openable", f"cannot open {os.fspath(self.idx_path)}: {error.strerror}", **kind
-            ) from None
-        try:
-            self._read_index(content)
-        except BaseException:
-            self.close()
-            raise
+        self._read_index(content)
+
+    def _empty(self) -> None:  # first the index, which else would name records that are not there
+        with self._opening(self.idx_path, "RecordIO/index-openable"):
+            assert self.fidx is not None
+            os.ftruncate(self.fidx.fileno(), 0)
+        super()._empty()
 
     @decides("RecordIO/index-file")
     def _read_index(self, content: bytes) -> None:
@@ -298,10 +357,11 @@ class MXIndexedRecordIO(MXRecordIO):
 
     def close(self) -> None:
         """Close both files."""
-        super().close()
-        if self.fidx is not None:
-            self.fidx.close()
-        self.fidx = None
+        index, self.fidx = self.fidx, None
+        try:
+            super().close()
+        finally:
+            self._closed(index, self.idx_path)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "fidx": None}
@@ -318,8 +378,8 @@ class MXIndexedRecordIO(MXRecordIO):
         handle = self._here(reopen=True)
         if idx not in self.idx:
             raise refusal("RecordIO/key", f"{idx!r} is no key of {os.fspath(self.idx_path)}", KeyError)
-        place, size = self.idx[idx], os.fstat(handle.fileno()).st_size
-        if not 0 <= place <= size:
+        place, size = self.idx[idx], self._size()
+        if not 0 <= place < size:
             raise refusal(
                 "RecordIO/index", f"Invalid index: {os.fspath(self.idx_path)} says that {idx!r} begins at byte"
                 f" {place}, but {os.fspath(self.uri)} has {size}",

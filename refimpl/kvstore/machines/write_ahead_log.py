@@ -56,7 +56,11 @@ class Log:
         self._spare: list[Path] = []
         self._from = self.snapshot()[0]
         self.position, self._end = self._from, 0
-        self._recover()
+        try:
+            self._recover()
+        except BaseException:
+            self._close()
+            raise
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -68,9 +72,11 @@ class Log:
             MXNetError: the snapshot is damaged.
         """
         path = self.folder / _SNAPSHOT
-        if not path.exists():
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
             return 0, None
-        found = _record(path.read_bytes(), 0, path)
+        found = _record(content, 0, path)
         if found is None:
             raise refusal("Cluster/log-damaged", f"{path} is damaged: byte 0: there is no whole snapshot")
         return found
@@ -191,10 +197,11 @@ class Log:
     def begin_again(self, position: int = 0, content: Bytes | None = None) -> None:
         """Drop all records; continue with record number ``position``, after a snapshot that was made elsewhere."""
         self._close()
-        for path in sorted(self.folder.glob("*.log"), reverse=True):  # whatever is left begins where it began
+        self._spare = []
+        for path in reversed(self._segments()):  # whatever is left begins where it began
             path.unlink()
         (self.folder / _SNAPSHOT).unlink(missing_ok=True)
-        self._spare, self._from, self.position = [], 0, position
+        self._from, self.position = 0, position
         if content is not None:
             self.keep(content)
 
@@ -205,24 +212,26 @@ class Log:
         if self._spare:
             self._spare.pop(0).replace(path)
         self._open(path)
+        self._flush_folder()  # before anything is written: a disk that lost the new name would have it in older records
         self._end = 0
         self._cut()
-        self._flush_folder()
 
     def _flush_folder(self) -> None:
         """Flush new names in the folder to the disk, if the log is durable."""
         if self._durable:
             folder = os.open(self.folder, os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
     def _open(self, path: Path) -> None:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
     def _close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-        self._file = -1
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
 
     def close(self) -> None:
         """Close the log; all appended records are in its files."""
@@ -230,7 +239,9 @@ class Log:
 
     def _segments(self) -> list[Path]:
         """The segments that may have records after the snapshot, in order."""
-        return sorted(path for path in self.folder.glob("*.log") if path not in self._spare)
+        # not by glob, which takes a folder that may not be listed for an empty one
+        found = sorted(path for path in self.folder.iterdir() if path.suffix == ".log")
+        return [path for path in found if path not in self._spare]
 
 
 # --- records --------------------------------------------------------------------------------------
