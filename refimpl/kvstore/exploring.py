@@ -74,7 +74,9 @@ def job(
         for key in keys:
             store.init(key, zeros)
     sent = tuple(tuple(cluster.channel(rank, each).next for each in range(servers)) for rank in range(workers))
-    homes = {key: (server, say.PartId(0, key)) for server, key in enumerate(keys)}
+    homes: dict[say.Key, tuple[int, say.PartId]] = {
+        key: (server, say.PartId(0, key)) for server, key in enumerate(keys)
+    }
     return Job(kind, programs, tuple(cluster.states), homes, sent, most)
 
 
@@ -233,8 +235,7 @@ class _Walk:
             event = ("pull", own.part.key, np.asarray(body.value).tobytes())
             worker = worker._replace(at=worker.at + 1, waits=False, seen=(*worker.seen, event))
         elif isinstance(own, say.Barrier):
-            event = ("barrier", None, b"")
-            worker = worker._replace(at=worker.at + 1, waits=False, seen=(*worker.seen, event))
+            worker = worker._replace(at=worker.at + 1, waits=False, seen=(*worker.seen, ("barrier", None, b"")))
         return _with(world, reply.worker, worker)
 
     @staticmethod

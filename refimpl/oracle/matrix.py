@@ -39,14 +39,7 @@ def condensed(results: Sequence[Results], known: Expectations | None = None) -> 
     if len({(data.get("backend", ""), data.get("runtime", "")) for data in results}) != 1:
         raise ValueError("the results are not of one implementation in one version")
     known, first = known or Expectations(), results[0]
-    judged: Counter[str] = Counter()
-    unsupported: Counter[str] = Counter()
-    missing: Counter[str] = Counter()
-    for data in results:
-        for name, *_, programs in data["covered"]:
-            judged[name] += programs
-        unsupported.update(data["unsupported"])
-        missing.update(data["unreached"].get("operators", ()))
+    judged, unsupported, missing = _counted(results)
     graphs = sum(any(row[0] in drawable() for row in data["covered"]) for data in results)
     if not graphs:
         raise ValueError("no search judged a graph")
@@ -66,6 +59,17 @@ def condensed(results: Sequence[Results], known: Expectations | None = None) -> 
         "left out": sorted({row["operator"] for data in results for row, _ in data["given"] if row.get("operator")}),
         "unsupported": dict(unsupported.most_common(REASONS)),
     }
+
+
+def _counted(results: Iterable[Results]) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """(programs with each operator, programs for each reason of no support, searches that did not reach an operator)."""
+    judged, unsupported, missing = Counter[str](), Counter[str](), Counter[str]()
+    for data in results:
+        for name, *_, programs in data["covered"]:
+            judged[name] += programs
+        unsupported.update(data["unsupported"])
+        missing.update(data["unreached"].get("operators", ()))
+    return judged, unsupported, missing
 
 
 def _causes(results: Iterable[Results], known: Expectations) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .calls import FAULTS, Call, during, library, spelled
+from .system_calls import FAULTS, Call, during, library, spelled
 from .power import Disk, Image, images, recorded
 from .scenario import Left, Scenario, Told, broken
 

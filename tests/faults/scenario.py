@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .calls import HARMLESS, Call
+from .system_calls import HARMLESS, Call
 
 
 class Scenario(NamedTuple):

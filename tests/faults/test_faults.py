@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .calls import compiler
+from .system_calls import compiler
 from .enumerate import results
 from .scenarios import SCENARIOS
 

@@ -45,6 +45,7 @@ EXCEPTIONS = {
     "refimpl/oracle/backends/mlx_operators.py": "functions of MLX that compute operators",
     "refimpl/oracle/backends/paddle_operators.py": "functions of Paddle that compute operators",
     "refimpl/oracle/backends/tensorflow_operators.py": "functions of TensorFlow that compute operators",
+    "refimpl/oracle/backends/paddle_layers.py": "functions of Paddle that compute operators",
     "refimpl/oracle/backends/torch_layers.py": "functions of PyTorch that compute operators",
     "refimpl/oracle/backends/torch_operators.py": "functions of PyTorch that compute operators",
     "refimpl/oracle/backends/variants.py": "implementations that sum in other orders",

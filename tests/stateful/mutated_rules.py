@@ -65,7 +65,10 @@ MUTANTS = (
         APART,
     ),
     Mutant(RULES, "return server_table.push(table, members,", "return server_table.push(table, {worker},", "early"),
-    Mutant(TABLE, "(*held.queues.get(worker, ()), body)", "(body, *held.queues.get(worker, ()))", "", program=AHEAD, other=BEHIND),
+    Mutant(
+        TABLE, "(*held.queues.get(worker, ()), body)", "(body, *held.queues.get(worker, ()))", "", program=AHEAD,
+        other=BEHIND,
+    ),
     Mutant(
         TABLE, "queue[1:] for worker, queue in held.queues.items() if queue[1:]",
         "queue[2:] for worker, queue in held.queues.items() if queue[2:]", "", program=AHEAD,
