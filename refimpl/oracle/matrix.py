@@ -45,7 +45,18 @@ def condensed(results: Sequence[Results], known: Expectations | None = None) -> 
         raise ValueError("no search judged a graph")
     unreached = [name for name in drawable() if missing[name] == graphs and not judged[name]]
     return {
-        "runtime": first.get("runtime", ""), "backend": first.get("backend", ""),
+        "runtime": first.get("runtime", ""), "backend": first.get("backend", ""), **_searched(results),
+        "operators": {name: count for name, count in sorted(judged.items()) if name in drawable()},
+        "causes": [*_expected(results, known), *_causes(results, known)],
+        "unreached": {name: _reason(name, unsupported) for name in unreached},
+        "left out": sorted({row["operator"] for data in results for row, _ in data["given"] if row.get("operator")}),
+        "unsupported": dict(unsupported.most_common(REASONS)),
+    }
+
+
+def _searched(results: Iterable[Results]) -> Runtime:
+    """When and how much was searched."""
+    return {
         "date": max(data.get("date", "") for data in results),
         "levels": sorted({level for data in results for level in data["drawn"]["levels"]}),
         "searches": [
@@ -53,11 +64,6 @@ def condensed(results: Sequence[Results], known: Expectations | None = None) -> 
             for data in results
         ],
         "judged": sum(data["elements"].get(tier, 0) for data in results for tier in TIERS),
-        "operators": {name: count for name, count in sorted(judged.items()) if name in drawable()},
-        "causes": [*_expected(results, known), *_causes(results, known)],
-        "unreached": {name: _reason(name, unsupported) for name in unreached},
-        "left out": sorted({row["operator"] for data in results for row, _ in data["given"] if row.get("operator")}),
-        "unsupported": dict(unsupported.most_common(REASONS)),
     }
 
 

@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .system_calls import FAULTS, Call, during, library, spelled
 from .power import Disk, Image, images, recorded
 from .scenario import Left, Scenario, Told, broken
+from .system_calls import FAULTS, Call, during, library, spelled
 
 PATIENCE = 20
 """Seconds after which an act waits without bound."""

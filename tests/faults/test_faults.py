@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from .system_calls import compiler
 from .enumerate import results
 from .scenarios import SCENARIOS
+from .system_calls import compiler
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="calls are made to fail on Linux, with a C compiler")
 
