@@ -68,7 +68,7 @@ def _searched(results: Iterable[Results]) -> Runtime:
 
 
 def _counted(results: Iterable[Results]) -> tuple[Counter[str], Counter[str], Counter[str]]:
-    """(programs with each operator, programs for each reason of no support, searches that did not reach an operator)."""
+    """(programs with each operator, programs for each reason of no support, searches that missed an operator)."""
     judged, unsupported, missing = Counter[str](), Counter[str](), Counter[str]()
     for data in results:
         for name, *_, programs in data["covered"]:
