@@ -76,10 +76,8 @@ def sha256_written(path: str | os.PathLike[str]) -> str | None:
     """
     save = _current.get()
     staged = None if save is None else save.staged.get(Path(os.path.realpath(path)))
-    if staged is None:
-        return None
     with _named(path):
-        return sha256_of(staged)
+        return None if staged is None else sha256_of(staged)
 
 
 def sha256_of(path: str | os.PathLike[str]) -> str:

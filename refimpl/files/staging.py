@@ -80,20 +80,17 @@ class Staging:
 
     def close(self) -> None:
         """Remove the folder and what is left in it; what cannot be removed is left to the next save."""
-        lock, emptied = self.folder / _LOCK, False
-        with contextlib.suppress(OSError):
+        lock, descriptor, self._descriptor = self.folder / _LOCK, self._descriptor, None
+        with contextlib.suppress(OSError):  # a file that stays keeps the lock, by which the next save removes both
             _empty(self.folder)
-            emptied = True
             if os.name == "posix":  # while it is locked; elsewhere open files cannot be removed
                 lock.unlink()
-        if self._descriptor is not None:
-            with contextlib.suppress(OSError):  # nothing was written there
-                os.close(self._descriptor)
-            self._descriptor = None
-        if emptied:  # else the next save removes the folder, by its lock
-            with contextlib.suppress(OSError):
-                lock.unlink(missing_ok=True)
-                self.folder.rmdir()
+        with contextlib.suppress(OSError):  # nothing was written there
+            os.close(-1 if descriptor is None else descriptor)
+        with contextlib.suppress(OSError):
+            _empty(self.folder)
+            lock.unlink(missing_ok=True)
+            self.folder.rmdir()
 
 
 @decides("Files/leftovers")
