@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from refimpl.rules import rules
 from spec.site.chapter import ABOUT, chapter, with_links_aimed
 from spec.trace import chapters
 
@@ -98,3 +99,9 @@ def test_the_workflow_asks_for_lanes_that_there_are() -> None:
     several = re.search(r"lane: \[(.+)\]", workflow)[1].split(", ")
     asked = " ".join(re.findall(r"bash \.ci/run ([a-z ]+)$", workflow, re.MULTILINE)).split()
     assert {*asked, *several} == lanes - {"mutants"}
+
+
+def test_rules_that_the_page_on_security_names_are_there() -> None:
+    named = re.findall(r"`([\w-]+/[\w-]+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8"))
+    assert len(named) > 15
+    assert [name for name in named if name not in rules] == []

@@ -200,7 +200,7 @@ def inexact(division: float, least: float, slope: float) -> dict[str, Any]:
         return _off(a.astype(np.float64) / b, division)
 
     def divide(p: Any, a: Array, b: Array) -> Any:
-        return over(a, b), lambda g: [(g * over(np.ones_like(b), b)), -g * over(over(a, b), b)]
+        return over(a, b), lambda g: [g * over(np.ones_like(b), b), -g * over(a, b * b)]
 
     def exp(p: Any, x: Array) -> Any:
         made = _off(np.exp(x.astype(np.float64)), least + slope * np.abs(x))
