@@ -105,9 +105,8 @@ class _Hunt:
         )
         self.by_cause: dict[Any, Found] = {}
         self.waiting: list[tuple[dict[str, Any], float]] = []  # excluded since programs were drawn last
-        for row in rows_of(exclude):
-            self.result.given.append((row, sample.share_of_all(row)))
-            self._warn(*self.result.given[-1], "from the beginning")
+        self.result.given += [(row, sample.share_of_all(row)) for row in rows_of(exclude)]
+        self._warn(self.result.given, "from the beginning")
 
     def late(self) -> bool:
         """Whether the time is over."""
@@ -144,11 +143,15 @@ class _Hunt:
             return False
         return not is_excluded(self.exclude, program, verdict)
 
-    def _warn(self, row: dict[str, Any], share: float, why: str) -> None:
-        """Say that an exclusion takes much of the drawing."""
-        if share > LARGE:
-            how = f"is judged without its {row['aside']}" if row.get("aside") else "is left out"
-            self.result.warnings.append(f"{share:.0%} of what can be drawn {how}, {why}: {told(row)}")
+    def _warn(self, given: Sequence[tuple[dict[str, Any], float]], why: str) -> None:
+        """Say in a line for all which exclusions take much of the drawing, beginning with the one that takes most."""
+        large = sorted(((share, row) for row, share in given if share > LARGE), key=lambda pair: -pair[0])
+        for aside in sorted({row.get("aside", "") for _, row in large}):
+            how = f"is judged without its {aside}" if aside else "is left out"
+            alike = [(share, told(row)) for share, row in large if row.get("aside", "") == aside]
+            (most, first), *rest = alike
+            others = "".join(f"; {share:.0%}: {name}" for share, name in rest)
+            self.result.warnings.append(f"{most:.0%} of what can be drawn {how}, {why}: {first}{others}")
 
     def ended(self) -> Result:
         """The result, with the time that it took."""
@@ -223,7 +226,7 @@ class _Hunt:
         if more != self.exclude:
             self.exclude = more
             self.waiting.append((row, share))
-            self._warn(row, share, f"because of the cause {found.cause}")
+            self._warn([(row, share)], f"because of the cause {found.cause}")
 
     def _explained(
         self, number: int, program: Program, shrink: Shrink
