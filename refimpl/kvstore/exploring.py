@@ -8,7 +8,7 @@ comes late, because it is sent again; so only replies are lost.
 
 >>> found = explore(job(workers=2, servers=1, rounds=1))
 >>> found.violation, found.states
-(None, 19)
+(None, 21)
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ class _Walk:
             fewer = replace(left, drops=left.drops - 1)
             for number in range(len(replies)):
                 yield "drop", rest, fewer, frozenset({number})
-        if left.crashes and len(replies) > 1:  # of one reply: as when it is lost
+        if left.crashes and replies:
             fewer = replace(left, crashes=left.crashes - 1)
             yield "crash", rest, fewer, frozenset(range(len(replies)))
 

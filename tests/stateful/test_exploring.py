@@ -16,7 +16,7 @@ JOBS = {
     "apart": job(2, 1, kind="dist_async", programs=(APART, APART)),
     "three workers": job(3, 1, 1),
 }
-WEATHER = (Faults(), Faults(drops=1), Faults(duplicates=1), Faults(kills=1))
+WEATHER = (Faults(), Faults(drops=1), Faults(duplicates=1), Faults(crashes=1), Faults(kills=1))
 
 
 @pytest.mark.clause("Cluster/explored", "Cluster/once", "Cluster/sync-round", "Cluster/barrier")
