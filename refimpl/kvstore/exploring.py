@@ -91,7 +91,7 @@ class Worker(NamedTuple):
     """How far a worker is: its next step, whether it waits for the answer to it, and what it has seen.
 
     ``next`` has the number of its next request to each server, ``open`` its requests without an answer, ``seen`` the
-    events of its history, and ``pushed`` counts its pushes.
+    events of its history, ``pushed`` counts its pushes, and ``before`` the events that a killed process had seen.
     """
 
     at: int
@@ -100,6 +100,7 @@ class Worker(NamedTuple):
     open: tuple[tuple[int, say.Request], ...] = ()
     seen: tuple[tuple[str, Any, Any], ...] = ()
     pushed: int = 0
+    before: int = 0
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ class _Walk:
         left = replace(world.left, kills=world.left.kills - 1)
         for unsent in range(len(own) + 1):
             flying = tuple(one for one in world.flying if one not in own[len(own) - unsent :])
-            again = Worker(0, self.job.sent[rank])
+            again = Worker(0, self.job.sent[rank], before=max(len(worker.seen), worker.before))
             event = NetworkEvent("kill", rank, None, f"{unsent} requests not sent" if unsent else "")
             yield event, self.settled(_with(World(world.servers, world.workers, flying, left), rank, again))
 
@@ -277,12 +278,18 @@ class _Walk:
 
     def wrong(self, world: World) -> str | None:
         """The promise that is broken in a state: a value that no server may hand out, or a wait without end."""
+        waiting = [rank for rank, worker in enumerate(world.workers) if worker.waits or worker.open]
+        if waiting and not world.flying:
+            return self._told(world) or f"unanswered: worker {waiting[0]} waits without end"
+        return self._told(world)
+
+    def _told(self, world: World) -> str | None:
+        """What is wrong with what the workers have seen."""
+        if any(len(worker.seen) < worker.before for worker in world.workers):
+            return None  # others may see what a killed process had pushed and the new one has not yet
         seen = tuple(worker.seen for worker in world.workers)
         if seen not in self._judged:
             self._judged[seen] = self._unfit(seen)
-        waiting = [rank for rank, worker in enumerate(world.workers) if worker.waits or worker.open]
-        if self._judged[seen] is None and not world.flying and waiting:
-            return f"unanswered: worker {waiting[0]} waits without end"
         return self._judged[seen]
 
     def _unfit(self, seen: tuple[tuple[tuple[str, Any, Any], ...], ...]) -> str | None:
@@ -305,7 +312,10 @@ class _Walk:
     def key(self, world: World) -> Any:
         """What two states have in common that are the same."""
         workers = tuple(
-            (worker.at, worker.next, worker.waits, worker.seen, frozenset((to, one.number) for to, one in worker.open))
+            (
+                worker.at, worker.next, worker.waits, worker.seen, max(0, worker.before - len(worker.seen)),
+                frozenset((to, one.number) for to, one in worker.open),
+            )
             for worker in world.workers
         )
         flying = tuple(sorted((to, one.worker, one.number, one.answered) for to, one in world.flying))
