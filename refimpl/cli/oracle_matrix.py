@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..files.atomic import write_atomically
 from .errors import refuse, say
 from .oracle_parts import part_of
 
@@ -24,10 +25,10 @@ def matrix(
         known = expectations.read(config) if config is not None else None
         line = condensing.condensed([gathering.read(path) for path in results], known)
         lines = condensing.merged(condensing.read(out), line)
-        out.write_text(condensing.text_of(lines), encoding="utf-8")
+        write_atomically(out, condensing.text_of(lines).encode())
         if page is not None:
             whole = part_of("report_files").whole_page("Operators by runtimes", pages.page(lines))
-            page.write_text(whole, encoding="utf-8")
+            write_atomically(page, whole.encode())
     except (OSError, ValueError) as error:
         raise refuse("Cli/oracle-input", str(error)) from error
     counts = condensing.counts(line)
