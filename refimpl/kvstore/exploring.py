@@ -2,9 +2,9 @@
 
 The rules of a server are a pure function, so the states of a job form a graph, which :func:`explore` walks breadth
 first from the state after ``init``: the first violation that it meets has the shortest history. Two shortcuts lose
-nothing. A worker sends all that it can without waiting, and gets each reply at once: whatever a server sees when the
-worker or its reply is late, it also sees when the worker's next request is late. A request that is lost is one that
-comes late, because it is sent again; so only replies are lost.
+nothing. A worker sends all that it can without waiting, and gets each reply at once: a server cannot tell
+a worker that is slow, or a reply that comes late, from a next request that comes late. Requests are never lost here: a
+worker sends a lost request again, and the server sees that it comes late. Only replies are lost.
 
 >>> found = explore(job(workers=2, servers=1, rounds=1))
 >>> found.violation, found.states
