@@ -99,6 +99,27 @@ def require_plain_batch_norm(p: Any, x: Any, *, train: bool, why: str) -> None:
         raise Unsupported(f"BatchNorm in training: {why}")
 
 
+def enlarging_rules(functional: Any, taken: str) -> dict[str, Rule]:
+    """Rules for UpSampling and for bilinear resizing, by a library's ``interpolate``.
+
+    Args:
+        functional: the library's functions; ``interpolate`` takes PyTorch's arguments.
+        taken: what the library takes for a side of 1 without aligned corners, for the reason.
+    """
+    def nearest(p: Any, *inputs: Any) -> Any:
+        if p.sample_type != "nearest" or len(inputs) > 1:
+            raise Unsupported("UpSampling of several inputs, or bilinear")
+        return functional.interpolate(inputs[0], scale_factor=float(p.scale), mode="nearest")
+
+    def bilinear(p: Any, x: Any, like: Any = None) -> Any:
+        size = shape_after("_contrib_BilinearResize2D", p, x, *([] if like is None else [like]))[2:]
+        if 1 in size and not p.align_corners:
+            raise Unsupported(f"_contrib_BilinearResize2D to a side of 1, for which {taken}")
+        return functional.interpolate(x, size=list(size), mode="bilinear", align_corners=bool(p.align_corners))
+
+    return {"UpSampling": nearest, "_contrib_BilinearResize2D": bilinear}
+
+
 def softmax_rule(xp: Any, function: Callable[[Any, int], Any], sign: int = 1) -> Rule:
     """A rule for softmax (``sign`` 1), softmin (-1) or log_softmax.
 

@@ -7,7 +7,7 @@ from typing import Any
 import paddle
 from paddle.nn import functional
 
-from .common import Rule, shape_after, windows
+from .common import Rule, enlarging_rules, shape_after, windows
 from .protocol import Unsupported
 
 
@@ -34,19 +34,6 @@ def _local_response(p: Any, x: Any) -> Any:
         raise Unsupported("LRN over an even number of channels, or of other than three to five axes")
     layout = {3: "NCL", 4: "NCHW", 5: "NCDHW"}[len(x.shape)]
     return functional.local_response_norm(x, p.nsize, p.alpha, p.beta, p.knorm, layout)
-
-
-def _larger(p: Any, *inputs: Any) -> Any:
-    if p.sample_type != "nearest" or len(inputs) > 1:
-        raise Unsupported("UpSampling of several inputs, or bilinear")
-    return functional.interpolate(inputs[0], scale_factor=float(p.scale), mode="nearest")
-
-
-def _resize(p: Any, x: Any, like: Any = None) -> Any:
-    size = shape_after("_contrib_BilinearResize2D", p, x, *([] if like is None else [like]))[2:]
-    if 1 in size and not p.align_corners:
-        raise Unsupported("_contrib_BilinearResize2D to a side of 1, for which Paddle takes the first element")
-    return functional.interpolate(x, size=list(size), mode="bilinear", align_corners=bool(p.align_corners))
 
 
 def _group_norm(p: Any, x: Any, gamma: Any, beta: Any) -> Any:
@@ -84,8 +71,9 @@ def _slogdet(p: Any, x: Any) -> list[Any]:
 
 
 LAYERS: dict[str, Rule] = {
-    "Deconvolution": _deconvolution, "Pad": _pad, "LRN": _local_response, "UpSampling": _larger,
-    "_contrib_BilinearResize2D": _resize, "GroupNorm": _group_norm, "softmax_cross_entropy": _entropy,
+    **enlarging_rules(functional, "Paddle takes the first element"),
+    "Deconvolution": _deconvolution, "Pad": _pad, "LRN": _local_response,
+    "GroupNorm": _group_norm, "softmax_cross_entropy": _entropy,
     "BilinearSampler": _sampled, "_linalg_slogdet": _slogdet,
     "im2col": lambda p, x: functional.unfold(x, *_unfold(p, "im2col")),
     "col2im": lambda p, x: functional.fold(x, list(p.output_size), *_unfold(p, "col2im")),

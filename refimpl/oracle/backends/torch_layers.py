@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from ...kernels.reduce import reduced_axes
-from .common import Rule, shape_after
+from .common import Rule, enlarging_rules, shape_after
 from .protocol import Unsupported
 
 
@@ -25,19 +25,6 @@ def _local_response(p: Any, x: Any) -> Any:
     if p.nsize % 2 == 0 or len(x.shape) < 3:
         raise Unsupported("LRN over an even number of channels, of which PyTorch sees one more, or of two axes")
     return functional.local_response_norm(x, p.nsize, p.alpha, p.beta, p.knorm)
-
-
-def _larger(p: Any, *inputs: Any) -> Any:
-    if p.sample_type != "nearest" or len(inputs) > 1:
-        raise Unsupported("UpSampling of several inputs, or bilinear")
-    return functional.interpolate(inputs[0], scale_factor=float(p.scale), mode="nearest")
-
-
-def _resize(p: Any, x: Any, like: Any = None) -> Any:
-    size = shape_after("_contrib_BilinearResize2D", p, x, *([] if like is None else [like]))[2:]
-    if 1 in size and not p.align_corners:
-        raise Unsupported("_contrib_BilinearResize2D to a side of 1, for which PyTorch takes the middle")
-    return functional.interpolate(x, size=size, mode="bilinear", align_corners=bool(p.align_corners))
 
 
 def _product(p: Any, x: Any) -> Any:
@@ -94,7 +81,8 @@ def _sampled(p: Any, x: Any, grid: Any) -> Any:
 
 
 LAYERS: dict[str, Rule] = {
-    "Pad": _pad, "LRN": _local_response, "UpSampling": _larger, "prod": _product, "sort": _sort, "dot": _dot,
+    **enlarging_rules(functional, "PyTorch takes the middle"),
+    "Pad": _pad, "LRN": _local_response, "prod": _product, "sort": _sort, "dot": _dot,
     "_linalg_trsm": _solved, "_linalg_syrk": _syrk,
     "_linalg_potrf": lambda p, a: torch.linalg.cholesky(a, upper=not p.lower),
     "_linalg_slogdet": lambda p, a: [
@@ -105,5 +93,5 @@ LAYERS: dict[str, Rule] = {
     "_contrib_AdaptiveAvgPooling2D": lambda p, x: functional.adaptive_avg_pool2d(
         x, shape_after("_contrib_AdaptiveAvgPooling2D", p, x)[2:]
     ),
-    "_contrib_BilinearResize2D": _resize, "softmax_cross_entropy": _entropy, "BilinearSampler": _sampled,
+    "softmax_cross_entropy": _entropy, "BilinearSampler": _sampled,
 }
